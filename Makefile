@@ -1,0 +1,31 @@
+# Two commands do everything: `make demo` runs the main job, `make test` runs every check that CI runs.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test bench docs clean
+
+demo: .venv/installed
+	$(BIN)/outputcodes compare
+
+test: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q -n 2
+
+bench: .venv/installed
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+docs: .venv/installed
+	$(BIN)/python docs/figures.py
+
+# One environment for all commands, made again whenever the project's own file changes.
+.venv/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "outputcodes needs Python 3.11 or later: make PYTHON=python3.x")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,160 @@
+"""Theorems as functions: margins F (n, L), labels y in 0..k-1 and a code M (k, L) in, numbers out.
+
+Bounds are returned as they are and may exceed 1. A loss without the theorem's condition, or a code whose rows
+have distance 0, is a ValueError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from outputcodes.codes import min_distance
+from outputcodes.losses import Loss, as_loss
+
+Array = NDArray[np.float64]
+
+
+def average_binary_loss(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
+    """ε = (1/nL) Σ_i Σ_s L(M(y_i, s)·f_s(x_i)), zeros of the code counted with L(0).
+
+    Examples
+    --------
+    >>> average_binary_loss([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]], "hinge")
+    0.375
+    """
+    F, labels, code = _aligned(F, y, M)
+    return float(as_loss(loss)(code[labels] * F).mean())
+
+
+def training_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
+    """Theorem 1 of Allwein, Schapire & Singer: error of loss-based decoding ≤ L·ε/(ρ·L(0)), ties as errors.
+
+    Needs a loss that is never negative and has (L(z) + L(−z))/2 ≥ L(0) > 0.
+
+    Examples
+    --------
+    >>> training_error_bound([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]], "hinge")
+    0.375
+    """
+    known = _for_theorem_1(loss)
+    return _length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
+
+
+def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
+    """Theorem 1 written with the share q of zeros: (L/ρ)(q + (1 − q)·ε'/L(0)), ε' the mean loss over non-zero pairs.
+
+    Equal to `training_error_bound`; it shows what the zeros of a code cost.
+
+    Examples
+    --------
+    >>> training_error_bound_by_zeros([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]], "hinge")
+    0.375
+    """
+    known = _for_theorem_1(loss)
+    F, labels, code = _aligned(F, y, M)
+    q, present = zero_fraction(y, M), code[labels] != 0
+    share = known((code[labels] * F)[present]).mean() / known.at_zero if present.any() else 0.0
+    return float(_length_over_distance(M) * (q + (1 - q) * share))
+
+
+def hamming_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any = None) -> float:
+    """Corollary 2: error of Hamming decoding ≤ (1/ρn) Σ_i Σ_s (1 − sign(M(y_i, s)·f_s(x_i))), ties as errors.
+
+    With a loss, the weaker form 2L·ε/(ρ·L(0)); it needs a loss that is never negative and L(z) ≥ L(0) > 0 for z < 0.
+
+    Examples
+    --------
+    >>> hamming_error_bound([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]])
+    0.25
+    """
+    if loss is None:
+        return 2 * _length_over_distance(M) * average_binary_loss(F, y, M, "hamming")
+    known = as_loss(loss)
+    if not (known.nonnegative and known.penalises_errors):
+        raise ValueError(
+            f"loss={known.name!r} does not have L ≥ 0 and L(z) ≥ L(0) > 0 for z < 0, which Corollary 2 needs."
+        )
+    return 2 * _length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
+
+
+def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> float:
+    """Corollary 2 with the share q of zeros: (L/ρ)(q + 2(1 − q)·e'), e' the share of non-zero pairs with a wrong sign.
+
+    A margin of exactly 0 counts as wrong here and half in `hamming_error_bound`; else the two are equal.
+
+    Examples
+    --------
+    >>> hamming_error_bound_by_zeros([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]])
+    0.5
+    """
+    F, labels, code = _aligned(F, y, M)
+    q, target = zero_fraction(y, M), code[labels]
+    wrong = (np.sign(F) != target)[target != 0]
+    return float(_length_over_distance(M) * (q + 2 * (1 - q) * (wrong.mean() if wrong.size else 0.0)))
+
+
+def zero_fraction(y: ArrayLike, M: ArrayLike) -> float:
+    """q, the share of pairs (example, column) in which the code has a 0.
+
+    Examples
+    --------
+    >>> zero_fraction([0, 1, 2], [[+1, +1, 0], [-1, 0, +1], [0, -1, -1]])
+    0.333...
+    """
+    return float((np.asarray(M)[np.asarray(y)] == 0).mean())
+
+
+def training_error(D: ArrayLike, y: ArrayLike) -> float:
+    """The error of class scores D (n, k) as the theorems count it: a tie with a wrong class is a mistake.
+
+    Examples
+    --------
+    >>> training_error([[1.0, 1.0], [0.0, 2.0]], [0, 1])
+    0.5
+    """
+    D, y = np.asarray(D, dtype=np.float64), np.asarray(y)
+    own = D[np.arange(len(y)), y]
+    return float(((own[:, None] <= D).sum(axis=1) > 1).mean())
+
+
+def expected_error(D: ArrayLike, y: ArrayLike) -> float:
+    """The expected error if ties are broken at random, 1 − [y ∈ H]/|H| on average, H the best classes of a row.
+
+    Examples
+    --------
+    >>> expected_error([[1.0, 1.0], [0.0, 2.0]], [0, 1])
+    0.25
+    """
+    D, y = np.asarray(D, dtype=np.float64), np.asarray(y)
+    best = D.max(axis=1, keepdims=True) == D
+    return float(1 - (best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
+
+
+def _aligned(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
+    margins, labels, code = np.asarray(F, dtype=np.float64), np.asarray(y), np.asarray(M, dtype=np.float64)
+    if margins.ndim != 2 or code.ndim != 2 or margins.shape != (len(labels), code.shape[1]):
+        raise ValueError(
+            f"F {margins.shape}, y {labels.shape} and M {code.shape} don't fit: they are (n, L), (n,) and (k, L)."
+        )
+    if not len(labels) or labels.min() < 0 or labels.max() >= len(code):
+        raise ValueError(f"y must hold at least one label, each between 0 and {len(code) - 1}.")
+    return margins, labels, code
+
+
+def _length_over_distance(M: ArrayLike) -> float:
+    rho = min_distance(np.asarray(M))
+    if rho <= 0:
+        raise ValueError("M has two rows at distance 0; the bound divides by the least distance between rows.")
+    return float(np.asarray(M).shape[1] / rho)
+
+
+def _for_theorem_1(loss: Any) -> Loss:
+    known = as_loss(loss)
+    if not (known.nonnegative and known.convex_at_zero):
+        raise ValueError(
+            f"loss={known.name!r} does not have L ≥ 0 and (L(z) + L(−z))/2 ≥ L(0) > 0, which Theorem 1 needs."
+        )
+    return known

@@ -1,0 +1,251 @@
+"""OutputCodeClassifier: labels pick rows of a code, a learner fits its columns, a decoder answers scores."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes._validation import check_features, check_weight
+from outputcodes.codes import Given, as_code, check_code
+from outputcodes.decoders import Decoder, LossBased, as_decoder
+from outputcodes.learners import as_learner, estimators_in, input_tags
+from outputcodes.training import Problem, warn_of_constant_columns
+
+Array = NDArray[np.float64]
+
+
+def _decoder_answers_probabilities(classifier: OutputCodeClassifier) -> bool:
+    return hasattr(getattr(classifier, "decoder_", as_decoder(classifier.decoder)), "probabilities")
+
+
+class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Multiclass classification by an output code.
+
+    Parameters
+    ----------
+    estimator : estimator, list of estimators or learner, optional
+        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline; a list gives one
+        per column. None is logistic regression. How foreign margins are read: `outputcodes.learners.foreign`;
+        to say it yourself, wrap the estimator in `outputcodes.learners.PerColumn`.
+    code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
+        A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal",
+        "hadamard", "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each
+        class in sorted order, or a mapping from label to row. A mapping may hold classes that the sample lacks.
+    decoder : str or Decoder, default="loss"
+        "loss" is loss-based decoding with the learner's own loss; else the name of a loss, "vote", "dag",
+        "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
+        "accuracy-weighted", or an object of `outputcodes.decoders`.
+    probability : None
+        Reserved for probability estimates.
+    variant : {"multi-call", "single-call"}, default="multi-call"
+        Train each column by itself, or all in one call on pairs (x, column). In a single call a linear learner
+        shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
+    n_jobs : int, optional
+        Columns trained and asked in parallel; None is 1 unless in a joblib context.
+    random_state : int, RandomState or None
+        Seeds the code, the columns (each with a seed of its own) and the folds.
+    verbose : int, default=0
+        1 prints how far the training is.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    code_matrix_ : ndarray of int8, shape (k, L)
+    columns_ : the fitted columns; `columns_.fitted` is what the learner returned
+    decoder_ : the decoder in use
+    n_features_in_, feature_names_in_ : as in scikit-learn, where X has them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OutputCodeClassifier(SVC(), code="dense", random_state=0).fit(X, y)
+    >>> model.code_matrix_
+    array([[ 1,  1,  1], [ 1, -1, -1], [-1,  1, -1]], dtype=int8)
+    >>> model.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    >>> model.with_decoder("hamming").decision_function(X[:1])
+    array([[ 0., -2., -2.]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        code: Any = "all-pairs",
+        decoder: str | Decoder = "loss",
+        probability: None = None,
+        variant: Literal["multi-call", "single-call"] = "multi-call",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.code = code
+        self.decoder = decoder
+        self.probability = probability
+        self.variant = variant
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Train every column of the code.
+
+        Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
+        scikit-learn's metadata routing is on, else as they are.
+        """
+        if self.probability is not None:
+            raise ValueError(f"probability={self.probability!r} is not available; use None.")
+        if fit_params and get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
+        decoder = as_decoder(self.decoder).for_loss(learner.loss)
+        if (isinstance(decoder, LossBased) and decoder.loss != "hamming") or self.decoder == "loss":
+            _warn_of_signs(learner)
+
+        X = check_features(self, X, self.__sklearn_tags__().input_tags, reset=True)
+        y = self._check_labels(X, y)
+        weight = check_weight(sample_weight, len(y))
+        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        self.classes_, code = self._classes_and_code(np.unique(y[rows]))
+        labels = np.full(len(y), -1)
+        labels[rows] = np.searchsorted(self.classes_, y[rows])
+
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        problem = Problem(learner, X, labels, weight, rows=rows, n_jobs=self.n_jobs, seed=seed)
+        M = check_code(code.matrix(len(self.classes_), random_state=seed, problem=problem))
+        if (reason := decoder.objection(M)) is not None:
+            raise ValueError(reason)
+        self.code_matrix_ = M
+        self.margin_loss_ = learner.loss
+        self.columns_ = problem.fit(M)
+        warn_of_constant_columns(self.columns_)
+        self.decoder_: Decoder = clone(decoder)
+        if decoder.needs is not None:
+            held_out = decoder.needs == "held-out"
+            F = problem.margins(M, decoder.cv) if held_out else self.columns_.margins(problem.data, rows)
+            self.decoder_.fit(F, labels[rows], M, None if weight is None else weight[rows])
+        return self
+
+    def with_decoder(
+        self,
+        decoder: str | Decoder,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """The same trained columns under another decoder; nothing is trained again but the decoder itself.
+
+        A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
+        where it needs "held-out" margins, rows that the columns were not trained on.
+        """
+        check_is_fitted(self)
+        resolved = clone(as_decoder(decoder)).for_loss(self.margin_loss_)
+        if (reason := resolved.objection(self.code_matrix_)) is not None:
+            raise ValueError(reason)
+        if resolved.needs is not None:
+            if X is None or y is None:
+                raise ValueError(
+                    f"decoder={decoder!r} learns from {resolved.needs} margins: give X and y, "
+                    "with_decoder(decoder, X, y)."
+                )
+            F = self.margins(X)
+            labels = self._check_labels(F, y)
+            if (unknown := np.setdiff1d(labels, self.classes_)).size:
+                raise ValueError(f"y holds {unknown[:5].tolist()}, which fit did not see.")
+            weight = check_weight(sample_weight, len(labels))
+            resolved.fit(F, np.searchsorted(self.classes_, labels), self.code_matrix_, weight)
+        other = copy.copy(self)
+        other.decoder = decoder
+        other.decoder_ = resolved
+        return other
+
+    def margins(self, X: Any) -> Array:
+        """Margins (n, L): what each column answers for each row."""
+        check_is_fitted(self)
+        X = check_features(self, X, self.__sklearn_tags__().input_tags, reset=False)
+        return self.columns_.margins(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first."""
+        F = self.margins(X)
+        D = self.decoder_.scores(F, self.code_matrix_)
+        return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest score; the first of them in a tie."""
+        F = self.margins(X)
+        predicted: NDArray[Any] = self.classes_[self.decoder_.predict(F, self.code_matrix_)]
+        return predicted
+
+    @available_if(_decoder_answers_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, k); only where the decoder answers them."""
+        F = self.margins(X)
+        probabilities: Array = self.decoder_.probabilities(F, self.code_matrix_)
+        return probabilities
+
+    def _check_labels(self, X: Any, y: Any) -> NDArray[Any]:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        return labels
+
+    def _classes_and_code(self, present: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+        """The classes in sorted order and the code whose rows they pick."""
+        if len(present) < 2:
+            raise ValueError(
+                f"y has only one class with positive weight, {present.tolist()}; a classifier needs at least two."
+            )
+        if not isinstance(self.code, Mapping):
+            return present, as_code(self.code)
+        classes = np.unique(list(self.code))
+        if (unknown := np.setdiff1d(present, classes)).size:
+            raise ValueError(f"code has no row for the classes {unknown[:5].tolist()} of y; add them to the mapping.")
+        return classes, Given([self.code[label] for label in classes.tolist()])
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What `fit` takes for itself and passes on to the estimator."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if hasattr(self.estimator, "get_metadata_routing"):
+            router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
+        for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
+            setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
+        return tags
+
+
+def _warn_of_signs(learner: Any) -> None:
+    if getattr(learner, "answers_signs_only", False):
+        warnings.warn(
+            "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
+            "decoding can see no more in them than decoder='hamming' does.",
+            UserWarning,
+            stacklevel=3,
+        )

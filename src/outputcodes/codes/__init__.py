@@ -1,0 +1,93 @@
+"""Codes: which classes are told apart by which column.
+
+A code is a name in `CODES`, an object with `matrix(n_classes, random_state, problem)`, or a matrix.
+"""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from .algebraic import BCH, Hadamard
+from .base import Code
+from .elementary import AllPairs, Complete, OneVsAll, Ordinal, TernaryComplete
+from .faults import (
+    check_code,
+    mirrored_columns,
+    one_sided_columns,
+    repeated_columns,
+    repeated_rows,
+    unseparated_pairs,
+)
+from .given import Given
+from .plotting import plot
+from .properties import (
+    column_distances,
+    correctable_errors,
+    min_column_distance,
+    min_distance,
+    row_distances,
+)
+from .report import CodeReport, describe
+from .sampled import Dense, Sparse
+
+CODES: dict[str, Callable[[], Code]] = {
+    "one-vs-all": OneVsAll,
+    "all-pairs": AllPairs,
+    "complete": Complete,
+    "ternary-complete": TernaryComplete,
+    "dense": Dense,
+    "sparse": Sparse,
+    "ordinal": Ordinal,
+    "hadamard": Hadamard,
+    "bch": BCH,
+}
+
+
+def as_code(code: Any) -> Any:
+    """Return the code meant by a name, an object with `matrix`, or a matrix.
+
+    >>> as_code("one-vs-all")
+    OneVsAll()
+    >>> as_code([[1, -1], [-1, 1], [-1, -1]]).matrix(3).shape
+    (3, 2)
+    """
+    if isinstance(code, str):
+        if code in CODES:
+            return CODES[code]()
+        close = get_close_matches(code.lower(), CODES, n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"unknown code {code!r}; the known names are {', '.join(CODES)}.{meant}")
+    if hasattr(code, "matrix") and not isinstance(code, type):
+        return code
+    return Given(code)
+
+
+__all__ = [
+    "BCH",
+    "CODES",
+    "AllPairs",
+    "Code",
+    "CodeReport",
+    "Complete",
+    "Dense",
+    "Given",
+    "Hadamard",
+    "OneVsAll",
+    "Ordinal",
+    "Sparse",
+    "TernaryComplete",
+    "as_code",
+    "check_code",
+    "column_distances",
+    "correctable_errors",
+    "describe",
+    "min_column_distance",
+    "min_distance",
+    "mirrored_columns",
+    "one_sided_columns",
+    "plot",
+    "repeated_columns",
+    "repeated_rows",
+    "row_distances",
+    "unseparated_pairs",
+]

@@ -1,0 +1,87 @@
+"""Codes from algebra: rows of a Hadamard matrix, and codewords of a BCH code."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._bitplanes import pack, twice_rho
+from ._cyclic import bch_parameters, essential_columns, generator_matrix, random_codewords
+from .base import Code, Matrix, checked_integer
+from .elementary import Complete, complete_length
+
+# Choices of codewords compared by one search, and the multiplications it may spend: about a second.
+_MAX_CHOICES, _MAX_PRODUCTS = 256, 10**9
+
+
+class Hadamard(Code):
+    """The first k rows of the Sylvester matrix of order q = 2^ceil(log2 k), without its constant column.
+
+    Every two rows are at distance q/2; there are q - 1 columns.
+
+    >>> Hadamard().matrix(4)
+    array([[ 1,  1,  1],
+           [-1,  1, -1],
+           [ 1, -1, -1],
+           [-1, -1,  1]], dtype=int8)
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        # Rows 1, 2, 4, ..., q/2 are among the first k > q/2: they spell the number of a column, so that
+        # no two columns are equal, and row 0 of +1 excludes mirrored ones.
+        order = 2 ** (k - 1).bit_length()
+        common = np.arange(k)[:, None] & np.arange(1, order)
+        return np.where(np.bitwise_count(common) % 2, np.int8(-1), np.int8(1))
+
+
+class BCH(Code):
+    """k codewords of a binary BCH code of length 2^r - 1, cut to `length` columns (3k unless given).
+
+    The code is the narrow-sense one with the smallest r that has `length` columns and then the largest
+    designed distance that has k codewords. A seeded search chooses among them, for as many columns as asked
+    (constant, repeated and mirrored ones are dropped), then for rho. Where no more than `length` splits of
+    the classes exist, the code is the complete one. Needs galois: pip install "outputcodes[bch]".
+
+    >>> M = BCH().matrix(10, random_state=0)
+    >>> M.shape
+    (10, 30)
+    >>> from outputcodes.codes import min_distance
+    >>> min_distance(M) >= 12
+    True
+    """
+
+    def __init__(self, length: int | None = None) -> None:
+        self.length = length
+
+    def _check_parameters(self) -> None:
+        if self.length is not None:
+            checked_integer("length", self.length, 1, "it is the number of columns; None takes 3k")
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        L = int(self.length or 3 * k)
+        if k > 2**L:
+            raise ValueError(
+                f"length={L} is impossible for n_classes={k}: distinct rows take at least "
+                f"{(k - 1).bit_length()} columns; length=None takes {3 * k}."
+            )
+        complete = complete_length(k) <= L
+        M = Complete(max_classes=k).matrix(k) if complete else _chosen_codewords(k, L, rng)
+        if M.shape[1] < L and not (complete and self.length is None):
+            warnings.warn(
+                f"length={L} was asked for, {M.shape[1]} columns are given: without constant, repeated and "
+                f"mirrored columns no more are left for n_classes={k}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return M
+
+
+def _chosen_codewords(k: int, L: int, rng: np.random.Generator) -> Matrix:
+    """Return the random choice with the most columns left and then the largest rho."""
+    generator = generator_matrix(*bch_parameters(k, L))
+    n_choices = max(1, min(_MAX_CHOICES, _MAX_PRODUCTS // (k * (k * L + generator.size))))
+    choices = [essential_columns(random_codewords(generator, k, L, rng))[:, :L] for _ in range(n_choices)]
+    n_columns = max(choice.shape[1] for choice in choices)
+    words = np.stack([choice for choice in choices if choice.shape[1] == n_columns])
+    best = words[twice_rho(pack(words), None, n_columns).argmax()]
+    return np.ascontiguousarray(2 * best - 1)

@@ -1,0 +1,98 @@
+"""What every code is: an object with `matrix(n_classes)`, whose answer is a (k, L) array over {-1, 0, +1}."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+Matrix = NDArray[np.int8]
+
+
+def checked_integer(name: str, value: Any, minimum: int, remedy: str) -> int:
+    """Return `value` as an int, or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}: {remedy}.")
+    return int(value)
+
+
+def checked_n_classes(n_classes: Any) -> int:
+    """Return the number of classes as an int of at least 2."""
+    return checked_integer("n_classes", n_classes, 2, "a code tells at least two classes apart")
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Turn None, an int, a RandomState or a Generator into a Generator; the latter two advance."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**32, size=4, dtype=np.uint64)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be None, a non-negative integer, a RandomState or a Generator, got {random_state!r}."
+        ) from error
+
+
+def as_entries(M: ArrayLike) -> Matrix:
+    """Return M as a contiguous (k, L) int8 array over {-1, 0, +1}, k >= 2, L >= 1, or raise ValueError.
+
+    >>> as_entries([[1.0, -1.0], [0.0, 1.0]])
+    array([[ 1, -1],
+           [ 0,  1]], dtype=int8)
+    """
+    try:
+        given = np.asarray(M)
+        if given.dtype.kind not in "biuf":
+            given = given.astype(float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a code must be a rectangular table of numbers: {error}") from error
+    if given.ndim != 2 or given.shape[0] < 2 or given.shape[1] < 1:
+        raise ValueError(
+            f"a code must have shape (classes, columns) with at least 2 classes and 1 column, got shape {given.shape}."
+        )
+    foreign = ~np.isin(given, (-1, 0, 1))
+    if foreign.any():
+        row, column = np.argwhere(foreign)[0]
+        raise ValueError(
+            f"the entries of a code are -1, 0 and +1, got {given[row, column]} in row {row}, column {column} "
+            f"({foreign.sum()} such entries in all): map your entries to these three values."
+        )
+    return np.ascontiguousarray(given, dtype=np.int8)
+
+
+class Code(BaseEstimator):
+    """Base of the codes: a subclass answers `_matrix` for three classes and more.
+
+    Parameters are stored by `__init__` and checked when a matrix is asked for.
+
+    >>> class TwoAndRest(Code):
+    ...     def _matrix(self, k, rng, problem):
+    ...         return np.where(np.arange(k)[:, None] == [0, 1], 1, -1).astype(np.int8)
+    >>> TwoAndRest().matrix(3)
+    array([[ 1, -1],
+           [-1,  1],
+           [-1, -1]], dtype=int8)
+    >>> TwoAndRest().matrix(2)
+    array([[-1],
+           [ 1]], dtype=int8)
+    """
+
+    def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
+        """Return the (k, L) int8 matrix; for two classes every code is [[-1], [+1]].
+
+        `random_state` is None, an int (same int, same matrix), a RandomState or a Generator.
+        `problem` is for codes made from data; the others ignore it.
+        """
+        k = checked_n_classes(n_classes)
+        rng = as_generator(random_state)
+        self._check_parameters()
+        if k == 2:
+            return np.array([[-1], [1]], dtype=np.int8)
+        return self._matrix(k, rng, problem)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that are wrong whatever the number of classes."""
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        raise NotImplementedError(f"{type(self).__name__} must answer _matrix(k, rng, problem).")

@@ -1,0 +1,134 @@
+"""Codes written down in one line: one-vs-all, all-pairs, the complete codes, ordinal."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .base import Code, Matrix, checked_integer
+
+
+class OneVsAll(Code):
+    """k columns, each asking for one class against all others; rho = 2.
+
+    >>> OneVsAll().matrix(3)
+    array([[ 1, -1, -1],
+           [-1,  1, -1],
+           [-1, -1,  1]], dtype=int8)
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        M = np.full((k, k), -1, dtype=np.int8)
+        np.fill_diagonal(M, 1)
+        return M
+
+
+class AllPairs(Code):
+    """k(k-1)/2 columns: class a (+1) against class b (-1), a < b in lexicographic order, 0 elsewhere.
+
+    >>> AllPairs().matrix(3)
+    array([[ 1,  1,  0],
+           [-1,  0,  1],
+           [ 0, -1, -1]], dtype=int8)
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        first, second = np.triu_indices(k, 1)
+        M = np.zeros((k, len(first)), dtype=np.int8)
+        columns = np.arange(len(first))
+        M[first, columns] = 1
+        M[second, columns] = -1
+        return M
+
+
+class Ordinal(Code):
+    """k - 1 columns for ordered classes, column s asking whether the class comes after s; rho = 1.
+
+    >>> Ordinal().matrix(4)
+    array([[-1, -1, -1],
+           [ 1, -1, -1],
+           [ 1,  1, -1],
+           [ 1,  1,  1]], dtype=int8)
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        return np.where(np.arange(k)[:, None] > np.arange(k - 1), np.int8(1), np.int8(-1))
+
+
+def complete_length(k: int) -> int:
+    """Count the columns of the complete code: bipartitions of k classes into two non-empty sides."""
+    return (1 << (k - 1)) - 1
+
+
+def ternary_complete_length(k: int) -> int:
+    """Count the columns over {-1, 0, +1} that hold both signs, a column and its negative counted once."""
+    return int((3**k - 2 ** (k + 1) + 1) // 2)
+
+
+class Complete(Code):
+    """Every split of the classes into two non-empty sides, once: 2^(k-1) - 1 columns, rho = 2^(k-2).
+
+    The first row is +1; the others count upwards, the second row slowest. Above `max_classes` classes
+    the code is refused.
+
+    >>> Complete().matrix(3)
+    array([[ 1,  1,  1],
+           [-1, -1,  1],
+           [-1,  1, -1]], dtype=int8)
+    """
+
+    def __init__(self, max_classes: int = 15) -> None:
+        self.max_classes = max_classes
+
+    def _check_parameters(self) -> None:
+        checked_integer("max_classes", self.max_classes, 2, "it is the largest number of classes accepted")
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        _refuse_explosion("complete", k, self.max_classes, complete_length(k))
+        # The last of the 2^(k-1) columns is all +1: a constant column, no split.
+        return _counting(np.array([-1, 1], dtype=np.int8), k - 1, first_row=True)[:, :-1].copy()
+
+
+class TernaryComplete(Code):
+    """Every column over {-1, 0, +1} that holds both signs, up to its sign; the same distance for all pairs.
+
+    It has (3^k - 2^(k+1) + 1)/2 columns, the first non-zero entry of each +1, in lexicographic order.
+    Above `max_classes` classes the code is refused.
+
+    >>> TernaryComplete().matrix(3)
+    array([[ 0,  1,  1,  1,  1,  1],
+           [ 1, -1, -1, -1,  0,  1],
+           [-1, -1,  0,  1, -1, -1]], dtype=int8)
+    """
+
+    def __init__(self, max_classes: int = 10) -> None:
+        self.max_classes = max_classes
+
+    def _check_parameters(self) -> None:
+        checked_integer("max_classes", self.max_classes, 2, "it is the largest number of classes accepted")
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        _refuse_explosion("ternary-complete", k, self.max_classes, ternary_complete_length(k))
+        every_column = _counting(np.array([-1, 0, 1], dtype=np.int8), k)
+        # In lexicographic order column and negative mirror each other about the zero column in the
+        # middle, so the second half holds those whose first non-zero entry is +1.
+        positive = every_column[:, 3**k // 2 + 1 :]
+        return np.ascontiguousarray(positive[:, (positive == -1).any(axis=0)])
+
+
+def _counting(digits: Matrix, n_rows: int, first_row: bool = False) -> Matrix:
+    """All columns of `n_rows` digits in lexicographic order, optionally below a row of +1."""
+    base, n_columns = len(digits), len(digits) ** n_rows
+    M = np.ones((n_rows + first_row, n_columns), dtype=np.int8)
+    for row in range(n_rows):
+        M[row + first_row] = np.tile(np.repeat(digits, base ** (n_rows - 1 - row)), base**row)
+    return M
+
+
+def _refuse_explosion(name: str, k: int, max_classes: int, n_columns: int) -> None:
+    if k > max_classes:
+        size = f"{n_columns}" if n_columns < 10**12 else f"more than 10^{math.floor(math.log10(n_columns))}"
+        raise ValueError(
+            f"code={name!r} would have {size} columns for n_classes={k} (max_classes={max_classes}): "
+            f"use code='dense', 'sparse', 'one-vs-all' or 'all-pairs', or raise max_classes."
+        )

@@ -1,0 +1,100 @@
+"""Random codes: the best of many draws by rho (Allwein, Schapire and Singer 2000)."""
+
+import math
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from ._draws import dense_planes, sparse_planes
+from ._search import best_of
+from .base import Code, Matrix, checked_integer
+from .elementary import Complete, TernaryComplete, complete_length, ternary_complete_length
+from .faults import one_sided_columns, repeated_columns, repeated_rows, unseparated_pairs
+
+
+class _Sampled(Code):
+    """What the random codes share: their parameters."""
+
+    def __init__(self, length: int | None = None, n_candidates: int = 10_000, rule: str = "strict") -> None:
+        self.length = length
+        self.n_candidates = n_candidates
+        self.rule = rule
+
+    def _check_parameters(self) -> None:
+        if self.length is not None:
+            checked_integer("length", self.length, 1, "it is the number of columns; None takes the default")
+        checked_integer("n_candidates", self.n_candidates, 1, "it is the number of matrices drawn")
+        if self.rule not in ("strict", "published"):
+            raise ValueError(f"rule must be 'strict' or 'published', got {self.rule!r}.")
+
+    def _refuse_length(self, k: int, shortest: int, longest: float = math.inf) -> None:
+        if self.length is not None and not shortest <= self.length <= longest:
+            short = self.length < shortest
+            raise ValueError(
+                f"length={self.length} is impossible for n_classes={k} under rule={self.rule!r}: "
+                + (f"distinct rows take at least {shortest}" if short else f"there are at most {longest} distinct")
+                + " columns; length=None takes a fitting number."
+            )
+
+
+class Dense(_Sampled):
+    """Entries ±1 with probability 1/2: the draw of largest rho among `n_candidates`.
+
+    `length` defaults to ceil(10 log2 k). For k <= 5 that is more than there are splits of the classes: the
+    complete code is returned instead. No two columns are equal; under rule="strict" none is constant,
+    rule="published" allows that. Mirrored columns are allowed. Rows are always distinct. With hundreds
+    of classes a fixed budget of work, the same on every machine, allows fewer candidates.
+
+    >>> M = Dense().matrix(10, random_state=0)
+    >>> M.shape
+    (10, 34)
+    >>> from outputcodes.codes import min_distance
+    >>> min_distance(M) >= 12
+    True
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        strict = self.rule == "strict"
+        L = int(self.length or math.ceil(10 * math.log2(k)))
+        if self.length is None and complete_length(k) < L:
+            return Complete().matrix(k)
+        self._refuse_length(k, (k - 1).bit_length(), 2**k - 2 if strict else 2**k)
+
+        def admissible(M: Matrix) -> bool:
+            if strict and one_sided_columns(M).size:
+                return False
+            return not repeated_rows(M).size and not repeated_columns(M).size
+
+        return best_of(self.n_candidates, k, L, lambda n: dense_planes(rng, k, L, n, strict), admissible)
+
+
+class Sparse(_Sampled):
+    """Entries 0 with probability 1/2, ±1 with 1/4 each: the draw of largest rho among `n_candidates`.
+
+    `length` defaults to ceil(15 log2 k). For k <= 4 that is more than there are columns with both signs: the
+    ternary complete code is returned instead. Under rule="strict" every column holds both signs and every
+    two classes are opposed in some column; rule="published" only forbids zero columns, zero rows and
+    equal rows. With hundreds of classes a fixed budget of work allows fewer candidates.
+
+    >>> M = Sparse().matrix(10, random_state=0)
+    >>> M.shape
+    (10, 50)
+    >>> bool(((M == 1).any(axis=0) & (M == -1).any(axis=0)).all())
+    True
+    """
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        strict = self.rule == "strict"
+        L = int(self.length or math.ceil(15 * math.log2(k)))
+        if self.length is None and ternary_complete_length(k) < L:
+            return TernaryComplete().matrix(k)
+        # Opposing every two of k classes takes 2^L >= k; distinct non-zero rows take 3^L - 1 >= k.
+        self._refuse_length(k, next(s for s in count(1) if (2**s if strict else 3**s - 1) >= k))
+
+        def admissible(M: Matrix) -> bool:
+            if strict:  # opposed rows are neither equal nor zero
+                return not unseparated_pairs(M).size
+            return bool(M.any(axis=1).all()) and not repeated_rows(M).size
+
+        return best_of(self.n_candidates, k, L, lambda n: sparse_planes(rng, k, L, n, strict), admissible)

@@ -1,0 +1,107 @@
+"""What every decoder is: margins and rows of a code in, class scores out, larger is better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+
+from outputcodes._blocks import row_blocks
+
+Array = NDArray[np.float64]
+Scorer = Callable[[Array], Array]
+
+
+class Decoder(BaseEstimator):
+    """Compares margins F (n, L) with the rows of a code M (k, L) and answers class scores D (n, k).
+
+    A new decoder writes `_scorer(M)`: what depends on the code alone is done there, once, and the function
+    it returns is then called on blocks of rows. A decoder that learns sets `needs` and writes `fit`.
+    """
+
+    # Margins to learn from: None, "train" (those of the training rows) or "held-out" (cross-fitted with the
+    # decoder's own `cv`; NaN where a fold could not train the column).
+    needs: ClassVar[Literal["train", "held-out"] | None] = None
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        raise NotImplementedError
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """Why this decoder can't serve the code M, or None."""
+        return None
+
+    def for_loss(self, loss: Any) -> Decoder:
+        """This decoder for a learner that minimises `loss`; itself unless it was left open."""
+        return self
+
+    def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
+        """Learn from margins F, labels y in 0..k-1 and the code M; nothing to do unless `needs` is set."""
+        return self
+
+    def scores(self, F: ArrayLike, M: ArrayLike) -> Array:
+        """Class scores D (n, k); the prediction is the first largest of each row."""
+        F, M, scorer = self._open(F, M)
+        D = np.empty((F.shape[0], M.shape[0]))
+        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+            D[rows] = scorer(F[rows])
+        return D
+
+    def predict(self, F: ArrayLike, M: ArrayLike) -> NDArray[np.intp]:
+        """The class of each row, 0..k-1, without ever holding all scores at once."""
+        F, M, scorer = self._open(F, M)
+        best = np.empty(F.shape[0], dtype=np.intp)
+        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+            best[rows] = scorer(F[rows]).argmax(axis=1)
+        return best
+
+    def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
+        """The tie set of each row, as a mask (n, k): classes whose score equals the best within `tolerance`.
+
+        Hamming distances are multiples of ½, so their ties are exact; elsewhere the tolerance is relative.
+        """
+        D = self.scores(F, M)
+        best = D.max(axis=1, keepdims=True)
+        mask: NDArray[np.bool_] = best - tolerance * np.maximum(1.0, np.abs(best)) <= D
+        return mask
+
+    def _open(self, F: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[Any], Scorer]:
+        F, M = np.asarray(F, dtype=np.float64), np.asarray(M)
+        if F.ndim != 2 or M.ndim != 2 or F.shape[1] != M.shape[1]:
+            raise ValueError(
+                f"F of shape {F.shape} and M of shape {M.shape} don't fit: margins are (n, L), a code is (k, L)."
+            )
+        assert_all_finite(F, input_name="F")
+        if (reason := self.objection(M)) is not None:
+            raise ValueError(reason)
+        return F, M, self._scorer(M)
+
+
+def signs_of(M: NDArray[Any]) -> tuple[Array, Array, Array]:
+    """The code as three 0/1 matrices: where it is +1, where −1, where 0."""
+    return (M > 0).astype(np.float64), (M < 0).astype(np.float64), (M == 0).astype(np.float64)
+
+
+def matches(F: Array, M: NDArray[Any]) -> tuple[Array, Array]:
+    """How many non-zero entries of each row agree with the signs of F, and how many contradict them."""
+    plus, minus, _ = signs_of(M)
+    up, down = (F > 0).astype(np.float64), (F < 0).astype(np.float64)
+    return up @ plus.T + down @ minus.T, up @ minus.T + down @ plus.T
+
+
+def break_ties(D: Array, F: Array, M: Array) -> Array:
+    """Raise, by one unit in the last place, the tied best score whose linear score M·f is largest.
+
+    Losses that saturate tie in floating point where the margins still tell the classes apart. Changing the
+    score itself, in place, keeps `predict` the argmax of `decision_function`.
+    """
+    best = D.max(axis=1, keepdims=True)
+    tied = best == D
+    rows = np.flatnonzero(tied.sum(axis=1) > 1)
+    if rows.size:
+        linear = np.where(tied[rows], F[rows] @ M.T, -np.inf)
+        D[rows, linear.argmax(axis=1)] = np.nextafter(best[rows, 0], np.inf)
+    return D

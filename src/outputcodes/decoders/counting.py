@@ -1,0 +1,106 @@
+"""Decoders that read only the signs of the margins: how many bits of a row agree, how many contradict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv
+
+from outputcodes.decoders.base import Array, Decoder, Scorer, matches
+
+
+class Laplacian(Decoder):
+    """The share of agreeing bits, smoothed: (α + 1)/(α + β + 2), α matches and β mismatches of non-zero bits.
+
+    Examples
+    --------
+    >>> Laplacian().scores([[2.0, -1.0, 0.3]], [[1, 0, 0], [1, -1, -1]]).round(3)
+    array([[0.667, 0.6  ]])
+    """
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        def score(F: Array) -> Array:
+            agree, contradict = matches(F, M)
+            return (agree + 1) / (agree + contradict + 2)
+
+        return score
+
+
+class BetaDensity(Decoder):
+    """The pessimistic estimate of the share of agreeing bits under a Beta(α + 1, β + 1) density.
+
+    The score is ν − s: the mode ν = α/(α + β), moved down until a third of the mass lies between, or to 0 if
+    less lies below the mode.
+
+    Examples
+    --------
+    >>> BetaDensity().scores([[2.0, -1.0, 0.3]], [[1, 0, 0], [1, -1, -1]]).round(3)
+    array([[0.816, 0.463]])
+    """
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        side = M.shape[1] + 1
+        known = np.full(side * side, np.nan)
+
+        # α and β are small whole numbers: each pair that occurs is worked out once for all rows.
+        def score(F: Array) -> Array:
+            agree, contradict = matches(F, M)
+            pair = (agree * side + contradict).astype(np.intp)
+            seen = np.zeros(known.size, dtype=bool)
+            seen[pair] = True
+            new = np.flatnonzero(seen & np.isnan(known))
+            known[new] = _pessimistic_share(*np.divmod(new, side))
+            shares: Array = known[pair]
+            return shares
+
+        return score
+
+
+def _pessimistic_share(agree: NDArray[np.intp], contradict: NDArray[np.intp]) -> Array:
+    total = agree + contradict
+    mode = np.divide(agree, total, out=np.full(total.shape, 0.5), where=total > 0)
+    below = betainc(agree + 1, contradict + 1, mode) - 1 / 3
+    share: Array = betaincinv(agree + 1, contradict + 1, np.maximum(below, 0.0))
+    return share
+
+
+class InverseHamming(Decoder):
+    """Hamming distances freed from the distances between the rows: q = Δ⁻¹ d, the largest q wins.
+
+    Δ holds the distances between the rows of the code. An output equal to row j of a code without zeros
+    scores 1 for class j and 0 for the others.
+
+    Examples
+    --------
+    >>> M = [[+1, -1, -1], [-1, +1, -1], [-1, -1, +1]]
+    >>> InverseHamming().scores(M, M).round(12) + 0.0
+    array([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.]])
+    """
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """A code whose distance matrix can't be inverted."""
+        if np.linalg.matrix_rank(_row_distances(M)) == M.shape[0]:
+            return None
+        return (
+            "decoder='inverse-hamming' inverts the matrix of distances between the rows of the code, which is "
+            "singular here; use decoder='hamming' or another code."
+        )
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        inverse = np.linalg.inv(_row_distances(M))
+        rows = M.astype(np.float64).T
+
+        def score(F: Array) -> Array:
+            hamming = (M.shape[1] - np.sign(F) @ rows) / 2
+            q: Array = hamming @ inverse
+            return q
+
+        return score
+
+
+def _row_distances(M: NDArray[Any]) -> Array:
+    M = M.astype(np.float64)
+    distances: Array = (M.shape[1] - M @ M.T) / 2
+    return distances

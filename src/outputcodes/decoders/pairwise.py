@@ -1,0 +1,94 @@
+"""Decoders for the all-pairs code: the vote, and the decision directed acyclic graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes.decoders.base import Array, Decoder, Scorer, break_ties
+
+
+class Vote(Decoder):
+    """The class that wins most of its pairs; ties go to the larger sum of margins, then to the lower index.
+
+    Scores are votes (½ where a margin is 0) plus a sixth of s/(1 + |s|), s the class's sum of margins, which
+    can't outweigh half a vote. `decoder="hamming"` on the all-pairs code is the plain vote.
+
+    Examples
+    --------
+    >>> from outputcodes.codes import AllPairs
+    >>> Vote().scores([[1.0, -2.0, 0.5]], AllPairs().matrix(3)).round(3)
+    array([[0.917, 0.944, 1.1  ]])
+    """
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """A code that is not all-pairs."""
+        return _not_all_pairs(M, "vote", "hamming")
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        rows = M.astype(np.float64)
+        pairs = np.count_nonzero(M[0])
+
+        def score(F: Array) -> Array:
+            votes = (pairs + np.sign(F) @ rows.T) / 2
+            margins = F @ rows.T
+            return break_ties(votes + margins / (6 * (1 + np.abs(margins))), F, rows)
+
+        return score
+
+
+class Dag(Decoder):
+    """The decision DAG: first against last of the list of classes, the loser leaves, k − 1 tests in all.
+
+    The winner scores k, the last to leave k − 1, the first to leave 1. A margin of 0 drops the later class.
+
+    Examples
+    --------
+    >>> from outputcodes.codes import AllPairs
+    >>> Dag().scores([[1.0, -2.0, 0.5]], AllPairs().matrix(3))
+    array([[1., 3., 2.]])
+    """
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """A code that is not all-pairs."""
+        return _not_all_pairs(M, "dag", "hamming")
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        k = M.shape[0]
+        first = np.argmax(M != 0, axis=0)
+        last = k - 1 - np.argmax(M[::-1] != 0, axis=0)
+        column = np.zeros((k, k), dtype=np.intp)
+        column[first, last] = np.arange(M.shape[1])
+        orientation = M[first, np.arange(M.shape[1])]
+
+        def score(F: Array) -> Array:
+            n = F.shape[0]
+            rows = np.arange(n)
+            low, high = np.zeros(n, dtype=np.intp), np.full(n, k - 1)
+            D = np.full((n, k), float(k))
+            for step in range(1, k):
+                test = column[low, high]
+                high_leaves = F[rows, test] * orientation[test] >= 0
+                D[rows, np.where(high_leaves, high, low)] = step
+                high = high - high_leaves
+                low = low + ~high_leaves
+            return D
+
+        return score
+
+
+def _not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
+    k, L = M.shape
+    if (
+        k * (k - 1) // 2 == L
+        and np.array_equal(np.sort(M, axis=0)[[0, -1]], [[-1] * L, [1] * L])
+        and not np.sort(M, axis=0)[1:-1].any()
+        and len(np.unique(np.abs(M), axis=1).T) == L
+    ):
+        return None
+    return (
+        f"decoder={name!r} reads every pair of classes once, which this code of {k} classes × {L} columns "
+        f"does not; use code='all-pairs' or decoder={instead!r}."
+    )

@@ -1,0 +1,157 @@
+"""How the answers of scikit-learn estimators are read as margins: which method, which loss, which scale.
+
+A margin must be the f of the loss that its learner minimises. Log-odds are 2f for the logistic loss
+log(1 + e^(-2z)), so they are halved; AdaBoost divides its f by the sum of its weights, so that is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+Array = NDArray[np.float64]
+
+# Beyond this a margin says nothing more, and every loss is still finite there.
+LARGEST_MARGIN = 1e9
+SMALLEST_PROBABILITY = 1e-12
+
+
+class Reading(NamedTuple):
+    """f = scale · answer is the margin of `loss`; scale may depend on the fitted estimator."""
+
+    loss: str
+    scale: float | Callable[[Any], float]
+
+
+def _adaboost_scale(fitted: Any) -> float:
+    return float(np.sum(fitted.estimator_weights_)) / 4
+
+
+_LOG_ODDS = Reading("logistic", 0.5)
+_HINGE = Reading("hinge", 1.0)
+_SQUARED_HINGE = Reading("squared-hinge", 1.0)
+_SQUARED = Reading("squared", 1.0)
+
+# Readings of `decision_function`, by class name; a dict of readings is chosen by the estimator's own `loss`.
+DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading]] = {
+    "AdaBoostClassifier": Reading("exponential", _adaboost_scale),
+    "GradientBoostingClassifier": {"log_loss": _LOG_ODDS, "exponential": Reading("exponential", 1.0)},
+    "HistGradientBoostingClassifier": _LOG_ODDS,
+    "LinearDiscriminantAnalysis": _LOG_ODDS,
+    "LinearSVC": {"hinge": _HINGE, "squared_hinge": _SQUARED_HINGE},
+    "LogisticRegression": _LOG_ODDS,
+    "LogisticRegressionCV": _LOG_ODDS,
+    "NuSVC": _HINGE,
+    "PassiveAggressiveClassifier": {"hinge": _HINGE, "squared_hinge": _SQUARED_HINGE},
+    "Perceptron": _HINGE,
+    "QuadraticDiscriminantAnalysis": _LOG_ODDS,
+    "RidgeClassifier": _SQUARED,
+    "RidgeClassifierCV": _SQUARED,
+    "SGDClassifier": {
+        "hinge": _HINGE,
+        "log_loss": _LOG_ODDS,
+        "modified_huber": _SQUARED_HINGE,
+        "perceptron": _HINGE,
+        "squared_error": _SQUARED,
+        "squared_hinge": _SQUARED_HINGE,
+    },
+    "SVC": _HINGE,
+}
+
+
+def innermost(estimator: Any) -> Any:
+    """The estimator that gives the answers: a pipeline's last step, a search's best or only estimator."""
+    if hasattr(estimator, "steps"):
+        return innermost(estimator.steps[-1][1])
+    if _is_search(estimator):
+        return innermost(getattr(estimator, "best_estimator_", estimator.estimator))
+    return estimator
+
+
+def input_tags(estimator: Any) -> Any:
+    """What kinds of X an estimator takes; pipelines and searches don't tell all that their first step takes."""
+    tags, first = get_tags(estimator).input_tags, entrance(estimator)
+    if first is not estimator:
+        tags.two_d_array = get_tags(first).input_tags.two_d_array
+        tags.allow_nan = True  # whether a later step still finds NaN, it finds out itself
+    return tags
+
+
+def entrance(estimator: Any) -> Any:
+    """The estimator that sees X first: a pipeline's first step, a search's candidate."""
+    if hasattr(estimator, "steps"):
+        return entrance(estimator.steps[0][1])
+    return entrance(estimator.estimator) if _is_search(estimator) else estimator
+
+
+def _is_search(estimator: Any) -> bool:
+    return hasattr(estimator, "refit") and hasattr(estimator, "cv") and hasattr(estimator, "estimator")
+
+
+def answers_signs_only(estimator: Any) -> bool:
+    """A classifier with nothing but `predict`: its margins are ±1."""
+    return not is_regressor(estimator) and not (
+        hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
+    )
+
+
+def reading_of(estimator: Any) -> Reading:
+    """The loss and the scale of an estimator's margins.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> reading_of(SGDClassifier(loss="log_loss"))
+    Reading(loss='logistic', scale=0.5)
+    """
+    if is_regressor(estimator):
+        return _SQUARED
+    if hasattr(estimator, "decision_function"):
+        inner = innermost(estimator)
+        for base in type(inner).__mro__:
+            known = DECISION_FUNCTIONS.get(base.__name__) if base.__module__.startswith("sklearn.") else None
+            if isinstance(known, dict):
+                return known.get(inner.loss, _HINGE)
+            if known is not None:
+                return known
+        return _HINGE
+    if hasattr(estimator, "predict_proba"):
+        return Reading("logistic", 1.0)
+    return Reading("hamming", 1.0)
+
+
+def read_margins(estimator: Any, X: Any, scale: float | Callable[[Any], float]) -> Array:
+    """The margins of one fitted column, +1 being the positive side."""
+    if not is_regressor(estimator) and hasattr(estimator, "decision_function"):
+        f = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        f = f[:, -1] - f[:, 0] if f.ndim == 2 and f.shape[1] == 2 else f.reshape(-1)
+    elif not is_regressor(estimator) and hasattr(estimator, "predict_proba"):
+        positive = list(estimator.classes_).index(1)
+        p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, positive]
+        p = np.clip(p, SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY)
+        f = np.log(p / (1 - p)) / 2
+    else:
+        f = np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1)
+    if np.isnan(f).any():
+        raise ValueError(f"{estimator!r} answered NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
+    f = f * (scale(innermost(estimator)) if callable(scale) else scale)
+    return np.clip(f, -LARGEST_MARGIN, LARGEST_MARGIN)
+
+
+def weight_argument(estimator: Any) -> str | None:
+    """The name under which `estimator.fit` takes sample weights, or None if it takes none."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        inner = weight_argument(last)
+        # With metadata routing on, a pipeline routes by request and takes no prefixed names.
+        return inner if inner is None or get_config()["enable_metadata_routing"] else f"{name}__{inner}"
+    return weight_argument(estimator.estimator) if _is_search(estimator) else None

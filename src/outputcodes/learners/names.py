@@ -1,0 +1,63 @@
+"""The one fork: what already fits whole codes is used as it is, any other estimator column by column."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, cast
+
+from sklearn.linear_model import LogisticRegression
+
+from outputcodes.learners.per_column import PerColumn
+from outputcodes.learners.protocol import Learner
+from outputcodes.learners.single_call import SingleCall
+
+
+def estimators_in(estimator: Any) -> list[Any]:
+    """The estimators behind the classifier's `estimator`: one, one per column, or the default for None."""
+    if isinstance(estimator, PerColumn):
+        return estimators_in(estimator.estimator)
+    if isinstance(estimator, (list, tuple)):
+        return list(estimator)
+    return [LogisticRegression(max_iter=1000) if estimator is None else estimator]
+
+
+def as_learner(
+    estimator: Any,
+    variant: Literal["multi-call", "single-call"] = "multi-call",
+    fit_params: dict[str, Any] | None = None,
+    verbose: int = 0,
+) -> Learner:
+    """Resolve an estimator, a list of them, a learner or None (logistic regression) to a learner.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> as_learner(RidgeClassifier()).loss
+    'squared'
+    """
+    if variant not in ("multi-call", "single-call"):
+        raise ValueError(f"variant={variant!r} must be 'multi-call' or 'single-call'.")
+    if hasattr(estimator, "fit_columns") and not isinstance(estimator, PerColumn):
+        if variant == "single-call" or fit_params:
+            asked = "single call" if variant == "single-call" else f"fit parameters {', '.join(fit_params or ())}"
+            raise ValueError(f"{type(estimator).__name__} trains all columns at once and takes no {asked}.")
+        return cast(Learner, estimator)
+    inner = estimators_in(estimator)
+    for one in inner:
+        if isinstance(one, type) or not hasattr(one, "fit"):
+            raise ValueError(
+                f"estimator={one!r} must be an instance of a scikit-learn estimator, such as LogisticRegression()."
+            )
+    given = estimator if isinstance(estimator, PerColumn) else PerColumn(estimator)
+    several = isinstance(given.estimator, (list, tuple))
+    learner = PerColumn(
+        inner if several else inner[0],
+        given.margin_loss,
+        given.scale,
+        {**(given.fit_params or {}), **(fit_params or {})},
+        max(verbose, given.verbose),
+    )
+    if variant == "multi-call":
+        return learner
+    if several:
+        raise ValueError("variant='single-call' trains one estimator for all columns; give one, not a list.")
+    return SingleCall(learner)

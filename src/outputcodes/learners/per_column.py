@@ -1,0 +1,254 @@
+"""Any scikit-learn estimator as a learner: a clone for each column, trained on the rows that it sees."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+
+from outputcodes._validation import n_rows_of, take_rows
+from outputcodes.learners.foreign import (
+    Reading,
+    answers_signs_only,
+    read_margins,
+    reading_of,
+    weight_argument,
+)
+from outputcodes.learners.protocol import Certificate
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class PerColumn(BaseEstimator):
+    """Train a clone of `estimator` for each column.
+
+    `OutputCodeClassifier` wraps foreign estimators in it by itself; write it out to say how the margins of an
+    estimator that the library does not know are to be read.
+
+    Parameters
+    ----------
+    estimator : estimator or list of estimators
+        One for all columns, or one per column of the code.
+    margin_loss : str, optional
+        The margin loss that the estimator minimises; None looks it up, see `outputcodes.learners.foreign`.
+    scale : float, optional
+        What the estimator's answer is multiplied by to be the f of that loss; None looks it up.
+    fit_params : dict, optional
+        Further arguments of the estimator's `fit`; those with one entry a row are cut to the rows of a column.
+    verbose : int, default=0
+        1 prints a line now and then while the columns are trained.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> PerColumn(SVC()).loss
+    'hinge'
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        margin_loss: str | None = None,
+        scale: float | None = None,
+        fit_params: dict[str, Any] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.margin_loss = margin_loss
+        self.scale = scale
+        self.fit_params = fit_params
+        self.verbose = verbose
+
+    @property
+    def loss(self) -> str | None:
+        """The margin loss of the columns; None if they differ."""
+        if self.margin_loss is not None:
+            return self.margin_loss
+        found = {reading_of(estimator).loss for estimator in self._estimators()}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def answers_signs_only(self) -> bool:
+        """Some estimator has nothing but `predict`."""
+        return any(answers_signs_only(estimator) for estimator in self._estimators())
+
+    def prepare(self, X: Any, like: Any = None) -> Any:
+        """X itself, in a form whose rows can be taken."""
+        return X.tocsr() if hasattr(X, "tocsr") else X
+
+    def take(self, columns: Rows) -> PerColumn:
+        """The learner for some columns of the code only: picks from a list of estimators."""
+        if not isinstance(self.estimator, (list, tuple)):
+            return self
+        return PerColumn(**{**self.get_params(deep=False), "estimator": [self.estimator[j] for j in columns]})
+
+    def fit_columns(
+        self,
+        data: Any,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: Any = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedPerColumn:
+        """Clone and fit, column by column under joblib; `init` is not used."""
+        estimators = self._estimators(M.shape[1])
+        readings = [self._reading(estimator) for estimator in estimators]
+        pairwise = get_tags(estimators[0]).input_tags.pairwise
+        jobs = []
+        for j, estimator in enumerate(estimators):
+            seen = _rows_of_column(y, M[:, j], weight, column_weight, j, rows)
+            column_weights = _weights_of_column(y, weight, column_weight, j, seen)
+            seeded = _seeded(estimator, np.random.SeedSequence((seed, j)))
+            params = rows_of_params(self.fit_params, len(y), seen)
+            if column_weights is not None:
+                params |= _weight_params(estimator, column_weights)
+            target = M[y if seen is None else y[seen], j].astype(int)
+            jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
+        trained = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)
+        return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, [r.scale for r in readings], n_jobs)
+
+    def _estimators(self, n_columns: int | None = None) -> list[Any]:
+        if not isinstance(self.estimator, (list, tuple)):
+            return [self.estimator] * (n_columns or 1)
+        if n_columns is not None and len(self.estimator) != n_columns:
+            raise ValueError(
+                f"estimator is a list of {len(self.estimator)} and the code has {n_columns} columns; "
+                "give one estimator per column."
+            )
+        return list(self.estimator)
+
+    def _reading(self, estimator: Any) -> Reading:
+        known = reading_of(estimator)
+        return Reading(self.margin_loss or known.loss, known.scale if self.scale is None else self.scale)
+
+
+class FittedPerColumn:
+    """One fitted estimator per column.
+
+    Attributes
+    ----------
+    estimators : list of fitted estimators
+    rows : list of arrays, or None
+        With precomputed kernels, the rows that each column was trained on: they pick the columns of a new kernel.
+    certificate : None
+        Foreign solvers give none.
+    """
+
+    certificate: Certificate | None = None
+
+    def __init__(
+        self,
+        estimators: list[Any],
+        rows: list[Rows | None] | None,
+        scales: list[float | Callable[[Any], float]],
+        n_jobs: int | None,
+    ) -> None:
+        self.estimators = estimators
+        self.rows = rows
+        self.scales = scales
+        self.n_jobs = n_jobs
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of X, or of some of its rows."""
+        X = take_rows(X, rows)
+        kernel_columns = self.rows or [None] * len(self.estimators)
+        # Threads: prediction mostly runs outside the interpreter lock, and X needs no copy.
+        columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(read_margins)(estimator, X if seen is None else X[:, seen], scale)
+            for estimator, scale, seen in zip(self.estimators, self.scales, kernel_columns, strict=True)
+        )
+        return np.column_stack(columns) if columns else np.empty((n_rows_of(X), 0))
+
+
+def rows_of_params(params: dict[str, Any] | None, n_rows: int, rows: Rows | None) -> dict[str, Any]:
+    """Arguments of `fit`, those with one entry a row cut to some rows."""
+
+    def cut(value: Any) -> Any:
+        per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
+        return take_rows(value, rows) if per_row else value
+
+    return {name: cut(value) for name, value in (params or {}).items()}
+
+
+def _rows_of_column(
+    y: Rows,
+    column: NDArray[np.int8],
+    weight: Array | None,
+    column_weight: Array | None,
+    j: int,
+    rows: Rows | None,
+) -> Rows | None:
+    """The rows a column is trained on, those without weight left out; None for all, so that nothing is copied."""
+    takes_part = column != 0 if column_weight is None else (column != 0) & (column_weight[:, j] > 0)
+    candidates = np.arange(len(y)) if rows is None else rows
+    keep = takes_part[y[candidates]]
+    if weight is not None:
+        keep &= weight[candidates] > 0
+    return None if rows is None and keep.all() else candidates[keep]
+
+
+def _weights_of_column(
+    y: Rows, weight: Array | None, column_weight: Array | None, j: int, seen: Rows | None
+) -> Array | None:
+    """weight[i]·column_weight[y_i, j] of the rows seen; None where nothing was asked."""
+    labels = y if seen is None else y[seen]
+    own = None if weight is None else take_rows(weight, seen)
+    if column_weight is None:
+        return own
+    classwise: Array = column_weight[labels, j]
+    return classwise if own is None else own * classwise
+
+
+def _weight_params(estimator: Any, weight: Array) -> dict[str, Array]:
+    name = weight_argument(estimator)
+    if name is not None:
+        return {name: weight}
+    if (weight == weight[0]).all():
+        return {}  # rows without weight are left out already, and nothing else is weighed
+    raise ValueError(
+        f"sample_weight was given, but {type(estimator).__name__}.fit takes none; "
+        "leave it out or use an estimator that takes sample_weight."
+    )
+
+
+def _seeded(estimator: Any, sequence: np.random.SeedSequence) -> Any:
+    """A clone in which every `random_state=None` is replaced by a number of its own."""
+    copy = clone(estimator)
+    open_names = sorted(
+        name
+        for name, value in copy.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    )
+    states = sequence.generate_state(len(open_names)) if open_names else ()
+    return copy.set_params(**{name: int(state >> 1) for name, state in zip(open_names, states, strict=True)})
+
+
+def _fit(
+    estimator: Any, X: Any, rows: Rows | None, pairwise: bool, target: Rows, params: dict[str, Any]
+) -> tuple[Any, Rows | None]:
+    X = take_rows(X, rows)
+    if pairwise and rows is not None:
+        X = X[:, rows]
+    return estimator.fit(X, target, **params), rows
+
+
+def _watched(results: Iterable[Any], total: int, verbose: int) -> Iterable[Any]:
+    """Pass the results on; with `verbose`, say about ten times how far the training is."""
+    start, step = time.perf_counter(), max(1, total // 10)
+    for done, result in enumerate(results, start=1):
+        if verbose and (done % step == 0 or done == total):
+            print(f"[outputcodes] column {done} of {total} trained, {time.perf_counter() - start:.1f} s")
+        yield result

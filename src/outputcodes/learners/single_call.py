@@ -1,0 +1,120 @@
+"""The single-call reduction: one training run on pairs ((x, column), sign) instead of one run per column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+
+from outputcodes._validation import n_rows_of, take_rows
+from outputcodes.learners.per_column import PerColumn, rows_of_params
+from outputcodes.learners.protocol import Certificate, FittedColumns
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class SingleCall(BaseEstimator):
+    """One estimator for all columns: x is followed by the one-hot index s of the column, the label is M(y, s).
+
+    A linear learner then shares one weight vector over all columns, which differ by an offset alone; boosted
+    stumps in this form are AdaBoost.MO. The estimator sees n·L rows.
+
+    Parameters
+    ----------
+    learner : PerColumn
+        The estimator to call, and how its margins are read.
+    """
+
+    def __init__(self, learner: PerColumn) -> None:
+        self.learner = learner
+
+    @property
+    def loss(self) -> str | None:
+        """The margin loss of the one estimator."""
+        return self.learner.loss
+
+    @property
+    def answers_signs_only(self) -> bool:
+        """The estimator has nothing but `predict`."""
+        return self.learner.answers_signs_only
+
+    def prepare(self, X: Any, like: Any = None) -> Any:
+        """X as numbers, dense or in sparse rows."""
+        if get_tags(self.learner.estimator).input_tags.pairwise:
+            raise ValueError("variant='single-call' can't add columns to a precomputed kernel; use 'multi-call'.")
+        return X.tocsr() if sp.issparse(X) else np.asarray(X)
+
+    def fit_columns(
+        self,
+        data: Any,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: Any = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedSingleCall:
+        """Stack all pairs (i, s) with M[y_i, s] ≠ 0, column after column, and train once."""
+        rows = np.arange(len(y)) if rows is None else rows
+        i, s = np.nonzero(M[y[rows]])
+        order = np.argsort(s, kind="stable")
+        i, s = rows[i[order]], s[order]
+        signs = (M[y[i], s] > 0).astype(np.intp)
+        if weight is not None or column_weight is not None:
+            total = np.ones(len(i)) if weight is None else weight[i]
+            weight = total if column_weight is None else total * column_weight[y[i], s]
+        one_problem = np.array([[-1], [+1]], dtype=np.int8)
+        params = {"fit_params": rows_of_params(self.learner.fit_params, len(y), i)}
+        fitted = PerColumn(**{**self.learner.get_params(deep=False), **params}).fit_columns(
+            _with_column(take_rows(data, i), s, M.shape[1]),
+            signs,
+            one_problem,
+            weight,
+            n_jobs=n_jobs,
+            seed=seed,
+        )
+        return FittedSingleCall(fitted, M.shape[1])
+
+
+class FittedSingleCall:
+    """The one fitted estimator, asked once per column.
+
+    Attributes
+    ----------
+    fitted : FittedPerColumn
+        It holds the single estimator.
+    n_columns : int
+    """
+
+    certificate: Certificate | None = None
+
+    def __init__(self, fitted: FittedColumns, n_columns: int) -> None:
+        self.fitted = fitted
+        self.n_columns = n_columns
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of X, or of some of its rows."""
+        X = take_rows(X, rows)
+        X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+        F = np.empty((n_rows_of(X), self.n_columns))
+        for s in range(self.n_columns):
+            F[:, s] = self.fitted.margins(_with_column(X, np.full(len(F), s), self.n_columns))[:, 0]
+        return F
+
+
+def _with_column(X: Any, s: Rows, n_columns: int) -> Any:
+    """X with the index of the column, one-hot, on its right."""
+    if sp.issparse(X):
+        # Indices of X's own type: many estimators refuse 64-bit ones.
+        places = s.astype(X.indices.dtype), np.arange(len(s) + 1, dtype=X.indptr.dtype)
+        one_hot = sp.csr_array((np.ones(len(s)), *places), shape=(len(s), n_columns))
+        return sp.hstack([X, one_hot], format="csr")
+    return np.hstack([X, np.eye(n_columns)[s]])

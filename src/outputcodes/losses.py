@@ -1,0 +1,194 @@
+"""One table of margin losses L(z), z = y·f(x): value, derivative, and the conditions the theorems ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+Array = NDArray[np.float64]
+
+# e^700 ≈ 1e304: thousands of such terms can be added before a float overflows. Decoders compare logarithms
+# instead (SPEC 4.2), so the cut never decides a prediction.
+LARGEST_EXPONENT = 700.0
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A margin loss and what is known about it.
+
+    Attributes
+    ----------
+    name : str
+        The name by which it is asked for.
+    value : callable
+        L(z), elementwise.
+    derivative : callable or None
+        L'(z), elementwise; at a kink the derivative from the right. None where there is no useful one.
+    at_zero : float
+        L(0), what an entry 0 of the code contributes.
+    convex_at_zero : bool
+        Condition (7) of Allwein, Schapire & Singer: (L(z) + L(-z))/2 ≥ L(0) > 0 for all z.
+    nonnegative, nonincreasing : bool
+        L(z) ≥ 0 for all z; L never rises.
+    penalises_errors : bool
+        L(z) ≥ L(0) > 0 for z < 0.
+
+    Examples
+    --------
+    >>> hinge = as_loss("hinge")
+    >>> hinge(0.25), hinge.at_zero, hinge.convex_at_zero
+    (np.float64(0.75), 1.0, True)
+    """
+
+    name: str
+    value: Callable[[Array], Array]
+    derivative: Callable[[Array], Array] | None
+    at_zero: float
+    convex_at_zero: bool
+    nonnegative: bool
+    nonincreasing: bool
+    penalises_errors: bool
+
+    def __call__(self, z: ArrayLike) -> Array:
+        """L(z)."""
+        return self.value(np.asarray(z, dtype=np.float64))
+
+
+def _hinge(z: Array) -> Array:
+    return np.maximum(1.0 - z, 0.0)
+
+
+def _hinge_slope(z: Array) -> Array:
+    return -(z < 1.0).astype(np.float64)
+
+
+def _squared_hinge(z: Array) -> Array:
+    return np.square(_hinge(z))
+
+
+def _squared_hinge_slope(z: Array) -> Array:
+    return -2.0 * _hinge(z)
+
+
+def _exponential(z: Array) -> Array:
+    return np.exp(np.minimum(-z, LARGEST_EXPONENT))
+
+
+def _exponential_slope(z: Array) -> Array:
+    return -_exponential(z)
+
+
+def _logistic(z: Array) -> Array:
+    # log(1 + e^(-2z)), written so that neither side overflows.
+    return np.maximum(-2.0 * z, 0.0) + np.log1p(np.exp(-np.abs(2.0 * z)))
+
+
+def _logistic_slope(z: Array) -> Array:
+    slope: Array = -2.0 * expit(-2.0 * z)
+    return slope
+
+
+def _squared(z: Array) -> Array:
+    return np.square(1.0 - z)
+
+
+def _squared_slope(z: Array) -> Array:
+    return -2.0 * (1.0 - z)
+
+
+def _linear(z: Array) -> Array:
+    return -z
+
+
+def _linear_slope(z: Array) -> Array:
+    return np.full_like(z, -1.0)
+
+
+def _randomised(z: Array) -> Array:
+    value: Array = expit(-2.0 * z)
+    return value
+
+
+def _randomised_slope(z: Array) -> Array:
+    slope: Array = -2.0 * expit(-2.0 * z) * expit(2.0 * z)
+    return slope
+
+
+def _hamming(z: Array) -> Array:
+    return (1.0 - np.sign(z)) / 2.0
+
+
+#                   L, L',                                    L(0), (7), L ≥ 0, non-increasing, L(z<0) ≥ L(0) > 0
+_ROWS: dict[str, tuple[Any, ...]] = {
+    "hinge": (_hinge, _hinge_slope, 1.0, True, True, True, True),
+    "squared-hinge": (_squared_hinge, _squared_hinge_slope, 1.0, True, True, True, True),
+    "exponential": (_exponential, _exponential_slope, 1.0, True, True, True, True),
+    "logistic": (_logistic, _logistic_slope, float(np.log(2.0)), True, True, True, True),
+    "squared": (_squared, _squared_slope, 1.0, True, True, False, True),
+    "linear": (_linear, _linear_slope, 0.0, False, False, True, False),
+    "randomised": (_randomised, _randomised_slope, 0.5, True, True, True, True),
+    "hamming": (_hamming, None, 0.5, True, True, True, True),
+}
+
+LOSSES: dict[str, Loss] = {name: Loss(name, *row) for name, row in _ROWS.items()}
+
+
+def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:
+    """Resolve a name, a `Loss` or a function of z to a `Loss`.
+
+    What is known of a user's function is found numerically, on the grid of `observe`.
+
+    Examples
+    --------
+    >>> as_loss("logistic")(0.0)
+    np.float64(0.693...)
+    >>> as_loss(lambda z: np.maximum(1 - z, 0) ** 3).convex_at_zero
+    True
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str):
+        if loss in LOSSES:
+            return LOSSES[loss]
+        close = get_close_matches(loss, LOSSES, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"loss={loss!r} is unknown{hint} Known losses: {', '.join(LOSSES)}.")
+    if callable(loss):
+        return observe(loss)
+    raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a function of the margin z.")
+
+
+def observe(loss: Callable[[Array], Array], reach: float = 30.0, points: int = 6001) -> Loss:
+    """A user's loss, with its conditions tested on a symmetric grid of margins.
+
+    Examples
+    --------
+    >>> linear = observe(lambda z: -z)
+    >>> linear.convex_at_zero, linear.nonincreasing
+    (False, True)
+    """
+    z = np.linspace(-reach, reach, points)
+    value = np.asarray(loss(z), dtype=np.float64)
+    if value.shape != z.shape or not np.isfinite(value).all():
+        raise ValueError(
+            f"loss={loss!r} must map an array of margins to finite values of the same shape; "
+            f"on {points} margins between ±{reach:g} it answered shape {value.shape}."
+        )
+    at_zero = float(np.asarray(loss(np.zeros(1)), dtype=np.float64)[0])
+    slack = 1e-12 * (1.0 + np.abs(value))
+    return Loss(
+        name=getattr(loss, "__name__", type(loss).__name__),
+        value=loss,
+        derivative=None,
+        at_zero=at_zero,
+        convex_at_zero=at_zero > 0 and bool(np.all((value + value[::-1]) / 2 >= at_zero - slack)),
+        nonnegative=bool(np.all(value >= 0)),
+        nonincreasing=bool(np.all(np.diff(value) <= slack[1:])),
+        penalises_errors=at_zero > 0 and bool(np.all(value[z < 0] >= at_zero - slack[z < 0])),
+    )

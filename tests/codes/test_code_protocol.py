@@ -1,0 +1,127 @@
+"""What holds for every code: the checks at the door, seeds, cloning, pickling, names."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from outputcodes.codes import CODES, Code, Dense, Given, OneVsAll, as_code, check_code
+
+NAMES = pytest.mark.parametrize("name", CODES)
+
+
+@NAMES
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 7, 9])
+def test_every_code_is_a_valid_code(name, k):
+    M = as_code(name).matrix(k, random_state=0)
+    assert M.dtype == np.int8
+    assert M.flags.c_contiguous
+    assert len(M) == k
+    assert np.array_equal(check_code(M, strict=True), M)
+
+
+@NAMES
+@pytest.mark.parametrize("n_classes", [1, 0, -3, 2.0, "3", None, True])
+def test_wrong_number_of_classes(name, n_classes):
+    with pytest.raises(ValueError, match=f"n_classes must be an integer of at least 2, got {n_classes!r}: "):
+        as_code(name).matrix(n_classes)
+
+
+@NAMES
+def test_numpy_integers_are_integers(name):
+    code = as_code(name)
+    if "length" in code.get_params():
+        code.set_params(length=np.int64(70))
+    k = np.int32(8)
+    assert np.array_equal(code.matrix(k, random_state=np.int64(5)), code.matrix(8, random_state=5))
+
+
+@NAMES
+def test_same_seed_same_code(name):
+    draw = as_code(name).matrix
+    first = draw(7, random_state=3)
+    assert np.array_equal(first, draw(7, random_state=3))
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert np.array_equal(draw(7, random_state=make(3)), draw(7, random_state=make(3)))
+    assert draw(7).shape == first.shape
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse", "bch"])
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_a_generator_advances_and_seeds_differ(name, make):
+    code, generator = as_code(name), make(0)
+    assert not np.array_equal(code.matrix(8, generator), code.matrix(8, generator))
+    assert not np.array_equal(code.matrix(8, 0), code.matrix(8, 1))
+
+
+@pytest.mark.parametrize("random_state", [-1, "seed", 0.5])
+def test_wrong_random_state(random_state):
+    with pytest.raises(ValueError, match="random_state must be"):
+        Dense().matrix(6, random_state=random_state)
+
+
+@NAMES
+def test_clone_pickle_and_parameters(name):
+    code = as_code(name)
+    copies = [clone(code), pickle.loads(pickle.dumps(code))]
+    for copy in copies:
+        assert copy.get_params() == code.get_params()
+        assert np.array_equal(copy.matrix(6, random_state=1), code.matrix(6, random_state=1))
+
+
+def test_parameters_are_checked_when_a_matrix_is_asked_for():
+    code = Dense(length=0)  # storing it is allowed, as everywhere in scikit-learn
+    with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
+        code.matrix(2)
+
+
+def test_given_matrix():
+    M = [[1, 0, -1], [-1, 1, 0], [0, -1, 1]]
+    code = Given(M)
+    assert code.matrix(3).tolist() == M
+    assert clone(code).matrix(3).tolist() == M
+    assert pickle.loads(pickle.dumps(code)).matrix(3).tolist() == M
+    with pytest.raises(ValueError, match="3 rows but there are n_classes=4"):
+        code.matrix(4)
+    with pytest.raises(ValueError, match="the entries of a code are"):
+        Given([[1, -1], [2, -1]]).matrix(2)
+
+
+def test_given_matrix_of_two_classes_is_kept():
+    M = [[1, -1, 1], [-1, 1, -1]]
+    assert Given(M).matrix(2).tolist() == M
+
+
+def test_as_code_resolves_names_objects_and_arrays():
+    names = "one-vs-all all-pairs complete ternary-complete dense sparse ordinal hadamard bch"
+    assert list(CODES) == names.split()
+    for name, kind in CODES.items():
+        assert type(as_code(name)) is kind
+    code = Dense(length=9)
+    assert as_code(code) is code
+
+    class Foreign:
+        def matrix(self, n_classes, random_state=None, problem=None):
+            return np.eye(n_classes) * 2 - 1
+
+    foreign = Foreign()
+    assert as_code(foreign) is foreign
+    M = OneVsAll().matrix(3)
+    assert isinstance(as_code(M), Given)
+    assert np.array_equal(as_code(M.tolist()).matrix(3), M)
+
+
+def test_unknown_names_list_the_known_and_the_closest():
+    with pytest.raises(ValueError, match=r"unknown code 'one_vs_all'.*all-pairs.*Did you mean 'one-vs-all'\?"):
+        as_code("one_vs_all")
+    with pytest.raises(ValueError, match=r"unknown code 'qqq'; the known names are one-vs-all, .*bch\.$"):
+        as_code("qqq")
+
+
+def test_a_code_without_matrix_says_so():
+    class Unfinished(Code):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Unfinished must answer _matrix"):
+        Unfinished().matrix(3)

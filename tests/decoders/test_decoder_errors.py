@@ -1,0 +1,48 @@
+"""What decoders refuse, and what they say."""
+
+import numpy as np
+import pytest
+
+import oracles
+from outputcodes.decoders import LossBased, as_decoder
+
+
+@pytest.mark.parametrize("name", ["vote", "dag"])
+@pytest.mark.parametrize(
+    "M",
+    [
+        oracles.one_vs_all(4),
+        oracles.all_pairs(4)[:, :-1],
+        np.hstack([oracles.all_pairs(4)[:, :-1], oracles.all_pairs(4)[:, :1]]),
+        np.abs(oracles.all_pairs(4)),
+    ],
+    ids=["one-vs-all", "a pair missing", "a pair twice", "one sign"],
+)
+def test_pairwise_decoders_want_every_pair_once(name, M):
+    with pytest.raises(ValueError, match="all-pairs"):
+        as_decoder(name).scores(np.zeros((1, M.shape[1])), M)
+
+
+def test_inverse_hamming_refuses_a_singular_distance_matrix():
+    M = np.array([[1, 0], [0, 1], [1, 1], [-1, -1]])
+    delta = np.array([[oracles.row_distance(u, v) for u in M] for v in M])
+    assert np.linalg.matrix_rank(delta) < 4
+    with pytest.raises(ValueError, match="singular"):
+        as_decoder("inverse-hamming").scores([[1.0, 1.0]], M)
+
+
+def test_names_options_shapes_and_numbers():
+    M = oracles.one_vs_all(3)
+    with pytest.raises(ValueError, match="did you mean 'hamming'"):
+        as_decoder("haming")
+    with pytest.raises(ValueError, match="must be a name"):
+        as_decoder(7)
+    with pytest.raises(ValueError, match="zeros='drop'"):
+        LossBased("hinge", zeros="drop").scores([[1, 2, 3]], M)
+    with pytest.raises(ValueError, match="only the classifier knows"):
+        LossBased().scores([[1, 2, 3]], M)
+    with pytest.raises(ValueError, match=r"\(1, 2\) and M of shape \(3, 3\)"):
+        as_decoder("hinge").scores([[1, 2]], M)
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="F contains"):
+            as_decoder("hinge").scores([[1, bad, 3]], M)

@@ -1,0 +1,203 @@
+"""Every decoder against its definition in plain loops, and SPEC's identities between decoders (4.2, 4.6, 4.7)."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import rankdata
+
+import oracles
+from outputcodes.decoders import DECODERS, AccuracyWeighted, LossBased, as_decoder
+from outputcodes.losses import LOSSES
+
+FIXED = [name for name in DECODERS if name not in ("loss", "accuracy-weighted")]
+PAIRWISE = ("vote", "dag")
+
+
+def codes_for(name, rng):
+    """Codes that the decoder can serve: random ones with and without zeros, one-vs-all, all-pairs."""
+    for k in (2, 3, 5):
+        candidates = [oracles.all_pairs(k)]
+        if name not in PAIRWISE:
+            candidates += [oracles.random_code(rng, k, 6), oracles.random_code(rng, k, 6, zeros=False)]
+            candidates += [oracles.one_vs_all(k)] if k > 2 else []
+        yield from (M for M in candidates if as_decoder(name).objection(M) is None)
+
+
+def margins(rng, n, L):
+    F = rng.normal(scale=2, size=(n, L))
+    F[rng.random(F.shape) < 0.1] = 0
+    return F
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_scores_are_the_definition(name):
+    rng = np.random.default_rng(1)
+    for M in codes_for(name, rng):
+        F = margins(rng, 30, M.shape[1])
+        D = as_decoder(name).scores(F, M)
+        expected = np.array([oracles.scores(name, f, M) for f in F])
+        if name == "vote":
+            D = np.array([np.lexsort((-np.arange(len(d)), d)) for d in D])
+            expected = np.array([np.lexsort((-np.arange(len(d)), d)) for d in expected])
+        assert np.allclose(D, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_zeros_ignored_is_the_mean_over_the_entries_that_count(loss):
+    rng = np.random.default_rng(2)
+    M = oracles.random_code(rng, 4, 7)
+    F = margins(rng, 20, 7)
+    D = LossBased(loss, zeros="ignore").scores(F, M)
+    d = np.array([oracles.loss_distances(f, M, oracles.LOSSES[loss], zeros="ignore") for f in F])
+    assert np.allclose(D, -np.log(d) if loss == "exponential" else -d)
+
+
+def test_zeros_ignored_ranks_as_matlab():
+    # fitcecoc's "lossweighted" with its losses scaled to 1/2 at 0 (SPEC 4.7); logit has half our margin.
+    matlab = {
+        "hamming": (lambda u: (1 - np.sign(u)) / 2, 1),
+        "linear": (lambda u: (1 - u) / 2, 1),
+        "hinge": (lambda u: np.maximum(0, 1 - u) / 2, 1),
+        "exponential": (lambda u: np.exp(-u) / 2, 1),
+        "logistic": (lambda u: np.log(1 + np.exp(-u)) / (2 * np.log(2)), 0.5),
+        "squared": (lambda u: (1 - u) ** 2 / 2, 1),
+    }
+    rng = np.random.default_rng(3)
+    M = oracles.random_code(rng, 5, 8)
+    F = rng.normal(size=(50, 8))
+    for name, (loss, scale) in matlab.items():
+        d = np.array([oracles.loss_distances(f, M, loss, zeros="ignore") for f in F])
+        ours = LossBased(name, zeros="ignore").scores(scale * F, M)
+        assert np.array_equal(rankdata(-d.round(12), axis=1), rankdata(ours.round(12), axis=1)), name
+
+
+@pytest.mark.parametrize("loss", ["linear", "exponential", "hinge"])
+def test_accuracy_weighted_is_the_definition(loss):
+    rng = np.random.default_rng(4)
+    M = oracles.random_code(rng, 4, 6)
+    F, y, weight = margins(rng, 60, 6), rng.integers(0, 3, 60), rng.random(60)  # class 3 has no example
+    decoder = AccuracyWeighted(loss).fit(F, y, M, weight)
+    H = oracles.accuracy_weights(F, y, M, weight)
+    assert np.allclose(decoder.accuracy_, H)
+    d = [[sum(H[r] * [oracles.LOSSES[loss](z) for z in M[r] * f]) for r in range(4)] for f in F]
+    assert np.allclose(decoder.scores(F, M), -np.log(d) if loss == "exponential" else np.negative(d))
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_invariant_under_permuted_and_mirrored_columns(name):
+    rng = np.random.default_rng(5)
+    for M in codes_for(name, rng):
+        L = M.shape[1]
+        F, order, flip = margins(rng, 20, L), rng.permutation(L), rng.choice([-1, 1], L)
+        changed = as_decoder(name).scores((F * flip)[:, order], (M * flip)[:, order])
+        assert np.allclose(as_decoder(name).scores(F, M), changed, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_predict_is_the_first_largest_score_in_blocks_too(name, monkeypatch):
+    rng = np.random.default_rng(6)
+    M = oracles.all_pairs(4)
+    F = margins(rng, 101, 6)
+    decoder = as_decoder(name).for_loss("hinge").fit(F, rng.integers(0, 4, 101), M)
+    whole = decoder.scores(F, M)
+    assert np.array_equal(decoder.predict(F, M), whole.argmax(axis=1))
+    monkeypatch.setattr("outputcodes._blocks.BLOCK_VALUES", 64)
+    assert np.allclose(decoder.scores(F, M), whole, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "exponential", "logistic", "squared", "linear", "randomised"])
+def test_one_vs_all_decodes_to_the_largest_margin(loss):
+    F = np.random.default_rng(7).normal(size=(500, 6))
+    assert np.array_equal(as_decoder(loss).predict(F, oracles.one_vs_all(6)), F.argmax(axis=1))
+
+
+def test_hamming_does_not_decode_one_vs_all_to_the_largest_margin():
+    f = [[1.0, 2.0, -1.0]]
+    assert as_decoder("hamming").predict(f, oracles.one_vs_all(3))[0] == 0
+    assert np.array_equal(as_decoder("hamming").ties(f, oracles.one_vs_all(3)), [[True, True, False]])
+
+
+@pytest.mark.parametrize("k", [3, 4, 6])
+def test_all_pairs_hamming_is_the_majority_vote_with_its_tie_set(k):
+    rng = np.random.default_rng(8)
+    M = oracles.all_pairs(k)
+    F = rng.choice([-1.0, 1.0], size=(300, M.shape[1])) * rng.random((300, M.shape[1]))
+    votes = np.array([[sum(f[s] * row[s] > 0 for s in range(len(f))) for row in M] for f in F])
+    assert np.array_equal(as_decoder("hamming").ties(F, M), votes == votes.max(axis=1, keepdims=True))
+    winners = as_decoder("vote").predict(F, M)
+    assert (votes[np.arange(300), winners] == votes.max(axis=1)).all()
+
+
+def test_vote_breaks_ties_by_summed_margins_then_index():
+    M = oracles.all_pairs(3)  # a circle: 0 beats 1, 1 beats 2, 2 beats 0
+    assert as_decoder("vote").predict([[1.0, -1.0, 5.0]], M)[0] == 1
+    assert as_decoder("vote").predict([[1.0, -1.0, 1.0]], M)[0] == 0
+    assert as_decoder("vote").predict([[1e30, -1e30, 2e30]], M)[0] == 1
+
+
+def test_dag_returns_the_best_linear_class_and_the_undefeated_one():
+    rng = np.random.default_rng(9)
+    W, X = rng.normal(size=(5, 3)), rng.normal(size=(200, 3))
+    M = oracles.all_pairs(5)
+    scores = X @ W.T
+    F = np.column_stack([scores[:, a] - scores[:, b] for a in range(5) for b in range(a + 1, 5)])
+    for decoder in ("dag", "vote"):
+        assert np.array_equal(as_decoder(decoder).predict(F, M), scores.argmax(axis=1))
+
+
+def test_exponential_compares_logarithms_where_the_sum_would_overflow():
+    rng = np.random.default_rng(10)
+    M = oracles.random_code(rng, 5, 9)
+    F = rng.normal(size=(40, 9)) * rng.choice([1, 100, 1e4, 1e8], size=(40, 1))
+    D = as_decoder("exponential").scores(F, M)
+    exact = -logsumexp(-(F[:, None, :] * M).astype(np.longdouble), axis=2)
+    assert np.isfinite(D).all()
+    assert np.allclose(D, exact.astype(float), rtol=1e-12)
+
+
+def test_exponential_has_no_false_ties_far_out():
+    # Both classes carry e^800 once; the second also carries e^799.
+    M = np.array([[-1, +1, +1], [-1, -1, +1], [+1, +1, -1]])
+    assert as_decoder("exponential").ties([[800.0, 799.0, 900.0]], M).sum() == 1
+
+
+def test_saturated_losses_fall_back_on_the_linear_score():
+    M = oracles.one_vs_all(3)
+    f = [[400.0, 500.0, -300.0]]
+    scores = as_decoder("randomised").scores(f, M)[0]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+    assert scores.argmax() == 1
+
+
+@pytest.mark.parametrize("zero_free", [True, False])
+def test_euclidean_ranks_as_the_linear_loss_exactly_on_zero_free_codes(zero_free):
+    rng = np.random.default_rng(11)
+    M = oracles.random_code(rng, 6, 8, zeros=not zero_free)
+    F = rng.normal(size=(300, 8))
+    same = np.array_equal(as_decoder("euclidean").predict(F, M), as_decoder("linear").predict(F, M))
+    assert same == zero_free
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_two_classes_and_one_bit_agree_with_hamming(name):
+    M, F = np.array([[-1], [1]]), np.array([[-1.0], [1.0]])
+    assert np.array_equal(as_decoder(name).predict(F, M), [0, 1])
+
+
+def test_laplacian_ranks_as_hamming_where_rows_have_equally_many_zeros():
+    rng = np.random.default_rng(12)
+    M = oracles.all_pairs(5)
+    F = rng.choice([-1.0, 1.0], size=(200, M.shape[1]))
+    ranks = [rankdata(as_decoder(name).scores(F, M).round(12), axis=1) for name in ("laplacian", "hamming")]
+    assert np.array_equal(*ranks)
+
+
+def test_inverse_hamming_recovers_the_unit_vectors_of_a_zero_free_code():
+    M = oracles.random_code(np.random.default_rng(13), 6, 12, zeros=False)
+    assert np.allclose(as_decoder("inverse-hamming").scores(3.0 * M, M), np.eye(6), atol=1e-10)
+
+
+def test_silent_margins_have_shares_of_one_half():
+    M = oracles.all_pairs(3)
+    assert np.allclose(as_decoder("laplacian").scores(np.zeros((1, 3)), M), 0.5)
+    assert np.allclose(as_decoder("beta-density").scores(np.zeros((1, 3)), M), 1 / 6)

@@ -1,0 +1,128 @@
+"""Slow, plain versions of the definitions, written from the texts and sharing no code with the library."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+
+import numpy as np
+from scipy import integrate, optimize, stats
+
+# Margin losses, one number at a time.
+LOSSES = {
+    "hinge": lambda z: max(1 - z, 0),
+    "squared-hinge": lambda z: max(1 - z, 0) ** 2,
+    "exponential": lambda z: math.exp(-z),
+    "logistic": lambda z: math.log(1 + math.exp(-2 * z)),
+    "squared": lambda z: (1 - z) ** 2,
+    "linear": lambda z: -z,
+    "randomised": lambda z: 1 / (1 + math.exp(2 * z)),
+    "hamming": lambda z: 0.5 if z == 0 else float(z < 0),
+}
+
+
+def sign(z):
+    return int(z > 0) - int(z < 0)
+
+
+def row_distance(u, v):
+    """SPEC 1.4, entry by entry."""
+    return sum(0.5 if a == 0 or b == 0 else float(a != b) for a, b in zip(u, v, strict=True))
+
+
+def loss_distances(f, M, loss, zeros="count"):
+    """d(r) of SPEC 4.2, or of 4.7 with zeros ignored."""
+    answers = []
+    for row in M:
+        terms = [loss(m * z) for m, z in zip(row, f, strict=True) if zeros == "count" or m != 0]
+        answers.append(sum(terms) if zeros == "count" else sum(terms) / len(terms))
+    return np.array(answers)
+
+
+def scores(name, f, M):
+    """Class scores of one row of margins by the definition of each decoder that learns nothing."""
+    k = len(M)
+    matches = [sum(m != 0 and sign(z) == m for m, z in zip(row, f, strict=True)) for row in M]
+    mismatches = [sum(m != 0 and sign(z) == -m for m, z in zip(row, f, strict=True)) for row in M]
+    if name in LOSSES:
+        d = loss_distances(f, M, LOSSES[name])
+        return -np.log(d) if name == "exponential" else -d
+    if name == "euclidean":
+        return np.array([-math.sqrt(sum((z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M])
+    if name == "attenuated-euclidean":
+        return np.array(
+            [-math.sqrt(sum(abs(m) * abs(z) * (z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M]
+        )
+    if name == "laplacian":
+        return np.array([(a + 1) / (a + b + 2) for a, b in zip(matches, mismatches, strict=True)])
+    if name == "beta-density":
+        return np.array([pessimistic_share(a, b) for a, b in zip(matches, mismatches, strict=True)])
+    if name == "inverse-hamming":
+        delta = np.array([[row_distance(u, v) for u in M] for v in M])
+        return np.linalg.solve(delta, loss_distances(f, M, LOSSES["hamming"]))
+    if name == "vote":
+        votes, sums = np.zeros(k), np.zeros(k)
+        for column, z in zip(np.transpose(M), f, strict=True):
+            for r in np.flatnonzero(column):
+                votes[r] += (1 + sign(z) * column[r]) / 2
+                sums[r] += column[r] * z
+        # Only the order is defined: votes first, then summed margins, then the lower index.
+        order = sorted(range(k), key=lambda r: (votes[r], sums[r], -r))
+        return np.array([order.index(r) for r in range(k)], dtype=float)
+    if name == "dag":
+        alive, answer = list(range(k)), np.full(k, float(k))
+        for step in range(1, k):
+            a, b = alive[0], alive[-1]
+            j = next(j for j in range(len(f)) if M[a][j] != 0 and M[b][j] != 0)
+            answer[alive.pop(-1 if f[j] * M[a][j] >= 0 else 0)] = step
+        return answer
+    raise KeyError(name)
+
+
+@functools.cache
+def pessimistic_share(a, b):
+    """SPEC 4.7, by numerical integration of the density and a root search."""
+    mode = a / (a + b) if a + b else 0.5
+    density = stats.beta(a + 1, b + 1).pdf
+
+    def mass(low):
+        return integrate.quad(density, low, mode)[0]
+
+    return optimize.brentq(lambda low: mass(low) - 1 / 3, 0, mode) if mass(0) > 1 / 3 else 0.0
+
+
+def accuracy_weights(F, y, M, weight):
+    """H of SPEC 4.7, rows normalised."""
+    H = np.zeros(np.shape(M))
+    for r in range(len(M)):
+        for s in range(len(M[0])):
+            own = [i for i in range(len(y)) if y[i] == r]
+            if M[r][s] != 0 and own:
+                right = sum(weight[i] for i in own if sign(F[i][s]) == M[r][s])
+                H[r, s] = right / sum(weight[i] for i in own)
+        if H[r].sum() == 0:
+            H[r] = np.abs(M[r])
+        H[r] /= H[r].sum()
+    return H
+
+
+def random_code(rng, k, L, zeros=True):
+    """A code with distinct rows, no all-zero row and both signs in every column."""
+    columns = [c for c in itertools.product([-1, 0, 1] if zeros else [-1, 1], repeat=k) if {-1, 1} <= set(c)]
+    while True:
+        M = np.array(columns)[rng.integers(len(columns), size=L)].T
+        if len(np.unique(M, axis=0)) == k and M.any(axis=1).all():
+            return M
+
+
+def all_pairs(k):
+    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    M = np.zeros((k, len(pairs)), dtype=int)
+    for j, (a, b) in enumerate(pairs):
+        M[a, j], M[b, j] = 1, -1
+    return M
+
+
+def one_vs_all(k):
+    return 2 * np.eye(k, dtype=int) - 1

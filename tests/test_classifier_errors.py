@@ -1,0 +1,112 @@
+"""Bad input is refused at the door, by name, with a remedy."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from outputcodes import OutputCodeClassifier
+
+X, y = load_iris(return_X_y=True)
+
+
+class SignOnly(ClassifierMixin, BaseEstimator):
+    """A classifier with nothing but predict."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.inner_ = LogisticRegression(max_iter=1000).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"code": "one-vs-rest"}, "one-vs-rest.*one-vs-all"),
+        ({"code": [[1, -1], [-1, 1]]}, "2.*3"),
+        ({"code": [[1, 2], [-1, 1], [1, 1]]}, "2"),
+        ({"code": [[1], [1], [-1]]}, "rows"),
+        ({"decoder": "loss-based"}, "decoder='loss-based' is unknown"),
+        ({"code": "dense", "decoder": "vote", "random_state": 0, "estimator": None}, None),
+        ({"code": "one-vs-all", "decoder": "dag"}, "all-pairs"),
+        ({"variant": "twice"}, "variant='twice' must be"),
+        ({"probability": "magic"}, "probability='magic'"),
+        ({"estimator": SVC}, "must be an instance"),
+        ({"estimator": "svm"}, "must be an instance"),
+        ({"estimator": SVC(kernel="precomputed"), "variant": "single-call"}, "precomputed|square"),
+    ],
+)
+def test_parameters(parameters, message):
+    model = OutputCodeClassifier(**parameters)
+    if message is None:  # dense at k = 3 is complete: three columns, yet not the three pairs
+        message = "all-pairs"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ((X, np.zeros(150)), "only one class"),
+        ((X, np.linspace(0, 1, 150)), "Unknown label type"),
+        ((X, y[:100]), "inconsistent numbers of samples"),
+        ((X, None), "requires y"),
+        ((X[:0], y[:0]), "0 sample"),
+        ((np.where(X > 7, np.nan, X), y), "NaN"),
+        ((np.where(X > 7, np.inf, X), y), "infinity"),
+        ((X, np.column_stack([y, y])), "1d array"),
+    ],
+)
+def test_data(data, message):
+    with pytest.raises(ValueError, match=message):
+        OutputCodeClassifier().fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(10), "10 entries and X has 150 rows"),
+        (np.ones((150, 2)), "1-dimensional"),
+        (np.where(y == 0, -1.0, 1.0), r"sample_weight\[0\]=-1.0"),
+        (np.where(y == 0, np.nan, 1.0), r"sample_weight\[0\]=nan"),
+        (np.zeros(150), "zero for every row"),
+        (np.where(y == 0, 1.0, 0.0), "only one class with positive weight"),
+    ],
+)
+def test_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        OutputCodeClassifier().fit(X, y, sample_weight=weight)
+
+
+def test_an_estimator_without_weights_says_so():
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit takes none"):
+        OutputCodeClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.arange(150))
+
+
+def test_before_fitting_and_with_other_features():
+    model = OutputCodeClassifier()
+    for method in (
+        model.predict,
+        model.decision_function,
+        model.margins,
+        lambda X: model.with_decoder("hinge"),
+    ):
+        with pytest.raises(NotFittedError):
+            method(X)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(X[:, :3])
+
+
+def test_sign_only_classifiers_warn_under_loss_based_decoding_alone():
+    with pytest.warns(UserWarning, match="neither decision_function nor predict_proba"):
+        OutputCodeClassifier(SignOnly()).fit(X, y)
+    model = OutputCodeClassifier(SignOnly(), decoder="hamming").fit(X, y)
+    assert set(np.unique(model.margins(X))) == {-1, 1}
