@@ -1,9 +1,9 @@
 """The table of losses against plain formulas, numerical derivatives, extreme margins and SPEC's table."""
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from outputcodes.losses import LOSSES, as_loss, observe
 
 # SPEC 2: L(0), (7), L >= 0, non-increasing, L(z) >= L(0) > 0 for z < 0.

@@ -38,6 +38,8 @@ class Loss:
         L(z) ≥ 0 for all z; L never rises.
     penalises_errors : bool
         L(z) ≥ L(0) > 0 for z < 0.
+    odd : bool
+        L(z) + L(−z) = 2L(0): decoders then need L(F) alone.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Loss:
     nonnegative: bool
     nonincreasing: bool
     penalises_errors: bool
+    odd: bool = False
 
     def __call__(self, z: ArrayLike) -> Array:
         """L(z)."""
@@ -124,16 +127,16 @@ def _hamming(z: Array) -> Array:
     return (1.0 - np.sign(z)) / 2.0
 
 
-#                   L, L',                                    L(0), (7), L ≥ 0, non-increasing, L(z<0) ≥ L(0) > 0
+# L, L', L(0), (7), L ≥ 0, non-increasing, L(z<0) ≥ L(0) > 0, odd about 0
 _ROWS: dict[str, tuple[Any, ...]] = {
     "hinge": (_hinge, _hinge_slope, 1.0, True, True, True, True),
     "squared-hinge": (_squared_hinge, _squared_hinge_slope, 1.0, True, True, True, True),
     "exponential": (_exponential, _exponential_slope, 1.0, True, True, True, True),
     "logistic": (_logistic, _logistic_slope, float(np.log(2.0)), True, True, True, True),
     "squared": (_squared, _squared_slope, 1.0, True, True, False, True),
-    "linear": (_linear, _linear_slope, 0.0, False, False, True, False),
-    "randomised": (_randomised, _randomised_slope, 0.5, True, True, True, True),
-    "hamming": (_hamming, None, 0.5, True, True, True, True),
+    "linear": (_linear, _linear_slope, 0.0, False, False, True, False, True),
+    "randomised": (_randomised, _randomised_slope, 0.5, True, True, True, True, True),
+    "hamming": (_hamming, None, 0.5, True, True, True, True, True),
 }
 
 LOSSES: dict[str, Loss] = {name: Loss(name, *row) for name, row in _ROWS.items()}

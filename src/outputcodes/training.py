@@ -14,6 +14,7 @@ from outputcodes.learners import FittedColumns, Learner
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
+Folds = list[tuple[Rows, Rows]]
 
 
 class Columns:
@@ -73,7 +74,8 @@ class Problem:
         self.n_jobs = n_jobs
         self.seed = seed
         self.data = learner.prepare(X)
-        self._remembered: dict[tuple[Any, bytes], Array] = {}
+        self._remembered: dict[tuple[int, bytes, int], Array] = {}
+        self._splits: list[tuple[Any, Folds]] = []
 
     def fit(self, M: NDArray[np.int8], rows: Rows | None = None, init: FittedColumns | None = None) -> Columns:
         """Train the columns of M on all rows, or on some of them."""
@@ -106,27 +108,36 @@ class Problem:
         `held_out` is None for training margins; a number of folds or a scikit-learn splitter for margins of
         columns trained without the row, NaN where a fold lacked a sign of the column.
         """
-        # The splitter itself is the key: unlike its id, it can't be freed and replaced while remembered.
-        keys = [(held_out, column.tobytes()) for column in M.T]
+        splits = self._folds(held_out)
+        # Equal columns are one column, unless each has an estimator of its own.
+        positional = getattr(self.learner, "positional", False)
+        keys = [(id(splits), column.tobytes(), j if positional else 0) for j, column in enumerate(M.T)]
         new = [j for j, key in enumerate(keys) if key not in self._remembered]
         if new:
             columns = np.ascontiguousarray(M[:, new])
-            if held_out is None:
-                F = self.fit(columns).margins(self.data, self.rows)
-            else:
-                F = self._cross_fitted(columns, held_out)
+            F = self._cross_fitted(columns, splits) if splits else self.fit(columns).margins(self.data, self.rows)
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
 
-    def _cross_fitted(self, M: NDArray[np.int8], cv: Any) -> Array:
+    def _folds(self, held_out: Any) -> Folds | None:
+        """The folds of a number or splitter, the same ones whenever it is asked for again."""
+        if held_out is None:
+            return None
+        for known, splits in self._splits:
+            if known is held_out:
+                return splits
+        self._splits.append((held_out, folds(self.y[self.rows], held_out, self.seed)))
+        return self._splits[-1][1]
+
+    def _cross_fitted(self, M: NDArray[np.int8], splits: Folds) -> Array:
         F = np.full((len(self.rows), M.shape[1]), np.nan)
-        for train, test in folds(self.y[self.rows], cv, self.seed):
+        for train, test in splits:
             columns = self.fit(M, self.rows[train])
             F[np.ix_(test, columns.live)] = columns.margins(self.data, self.rows[test])[:, columns.live]
         return F
 
 
-def folds(y: Rows, cv: Any, seed: int) -> list[tuple[Rows, Rows]]:
+def folds(y: Rows, cv: Any, seed: int) -> Folds:
     """Folds stratified by class for a number `cv`, else what the splitter says.
 
     Unlike StratifiedKFold it deals classes with fewer rows than folds as well: one deck, sorted by class.

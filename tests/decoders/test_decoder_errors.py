@@ -1,9 +1,9 @@
 """What decoders refuse, and what they say."""
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from outputcodes.decoders import LossBased, as_decoder
 
 

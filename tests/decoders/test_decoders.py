@@ -1,11 +1,11 @@
 """Every decoder against its definition in plain loops, and SPEC's identities between decoders (4.2, 4.6, 4.7)."""
 
 import numpy as np
+import oracles
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
-import oracles
 from outputcodes.decoders import DECODERS, AccuracyWeighted, LossBased, as_decoder
 from outputcodes.losses import LOSSES
 

@@ -23,8 +23,8 @@ DATA_SETS = {
     "iris": datasets.load_iris,
     "wine": datasets.load_wine,
 }
-DEFAULT_CODES = "one-vs-all,all-pairs,dense,sparse,hadamard,bch,ordinal"
-DEFAULT_DECODERS = "hamming,loss,linear,exponential,vote,dag,inverse-hamming,laplacian,accuracy-weighted"
+DEFAULT_CODES = "one-vs-all,all-pairs,dense,sparse,hadamard,bch"
+DEFAULT_DECODERS = "hamming,loss,linear,exponential,vote,inverse-hamming"
 
 
 def compare(

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
-from .algebraic import BCH, Hadamard
-from .base import Code
-from .elementary import AllPairs, Complete, OneVsAll, Ordinal, TernaryComplete
-from .faults import (
+from outputcodes.codes.algebraic import BCH, Hadamard
+from outputcodes.codes.base import Code
+from outputcodes.codes.elementary import AllPairs, Complete, OneVsAll, Ordinal, TernaryComplete
+from outputcodes.codes.faults import (
     check_code,
     mirrored_columns,
     one_sided_columns,
@@ -18,17 +18,17 @@ from .faults import (
     repeated_rows,
     unseparated_pairs,
 )
-from .given import Given
-from .plotting import plot
-from .properties import (
+from outputcodes.codes.given import Given
+from outputcodes.codes.plotting import plot
+from outputcodes.codes.properties import (
     column_distances,
     correctable_errors,
     min_column_distance,
     min_distance,
     row_distances,
 )
-from .report import CodeReport, describe
-from .sampled import Dense, Sparse
+from outputcodes.codes.report import CodeReport, describe
+from outputcodes.codes.sampled import Dense, Sparse
 
 CODES: dict[str, Callable[[], Code]] = {
     "one-vs-all": OneVsAll,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Matrix
+from outputcodes.codes.base import Matrix
 
 Plane = NDArray[np.uint64]
 

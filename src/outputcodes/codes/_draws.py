@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bitplanes import Plane, column_mask, pack, random_plane
+from outputcodes.codes._bitplanes import Plane, column_mask, pack, random_plane
 
 
 def dense_planes(rng: np.random.Generator, k: int, L: int, n: int, strict: bool) -> tuple[Plane, None]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Matrix
+from outputcodes.codes.base import Matrix
 
 # Mid-tones that stand out on white and on black paper alike; 0 is left empty.
 PLUS_COLOUR, MINUS_COLOUR = "#e07b39", "#4a7fb5"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._bitplanes import Plane, n_words, twice_rho, unpack
-from .base import Matrix
+from outputcodes.codes._bitplanes import Plane, n_words, twice_rho, unpack
+from outputcodes.codes.base import Matrix
 
 # The work one search may spend, in words compared and entries drawn: a few seconds of one core. Counted,
 # never timed, so that a seed gives the same code on every machine.

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ._bitplanes import pack, twice_rho
-from ._cyclic import bch_parameters, essential_columns, generator_matrix, random_codewords
-from .base import Code, Matrix, checked_integer
-from .elementary import Complete, complete_length
+from outputcodes.codes._bitplanes import pack, twice_rho
+from outputcodes.codes._cyclic import bch_parameters, essential_columns, generator_matrix, random_codewords
+from outputcodes.codes.base import Code, Matrix, checked_integer
+from outputcodes.codes.elementary import Complete, complete_length
 
 # Choices of codewords compared by one search, and the multiplications it may spend: about a second.
 _MAX_CHOICES, _MAX_PRODUCTS = 256, 10**9

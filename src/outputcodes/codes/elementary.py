@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Code, Matrix, checked_integer
+from outputcodes.codes.base import Code, Matrix, checked_integer
 
 
 class OneVsAll(Code):

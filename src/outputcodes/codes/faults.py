@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import Matrix, as_entries
-from .properties import pair_products
+from outputcodes.codes.base import Matrix, as_entries
+from outputcodes.codes.properties import pair_products
 
 
 def unseparated_pairs(M: ArrayLike) -> NDArray[np.intp]:

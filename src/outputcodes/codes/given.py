@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .base import Code, Matrix, as_entries, checked_n_classes
+from outputcodes.codes.base import Code, Matrix, as_entries, checked_n_classes
 
 
 class Given(Code):

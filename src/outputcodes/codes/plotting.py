@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._picture import MINUS_COLOUR, PLUS_COLOUR
-from .base import as_entries
+from outputcodes.codes._picture import MINUS_COLOUR, PLUS_COLOUR
+from outputcodes.codes.base import as_entries
 
 
 def plot(M: ArrayLike, ax: Any = None, class_names: Sequence[Any] | None = None) -> Any:

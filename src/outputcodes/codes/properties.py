@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .base import as_entries
+from outputcodes.codes.base import as_entries
 
 # Entries of one block of inner products, 16 MB: memory stays small whatever the size of the code.
 _BLOCK_ENTRIES = 2**22

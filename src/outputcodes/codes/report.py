@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import faults, properties
-from ._picture import as_signs, as_svg
-from .base import Matrix, as_entries
-from .elementary import complete_length, ternary_complete_length
+from outputcodes.codes import faults, properties
+from outputcodes.codes._picture import as_signs, as_svg
+from outputcodes.codes.base import Matrix, as_entries
+from outputcodes.codes.elementary import complete_length, ternary_complete_length
 
 
 def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> "CodeReport":

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._draws import dense_planes, sparse_planes
-from ._search import best_of
-from .base import Code, Matrix, checked_integer
-from .elementary import Complete, TernaryComplete, complete_length, ternary_complete_length
-from .faults import one_sided_columns, repeated_columns, repeated_rows, unseparated_pairs
+from outputcodes.codes._draws import dense_planes, sparse_planes
+from outputcodes.codes._search import best_of
+from outputcodes.codes.base import Code, Matrix, checked_integer
+from outputcodes.codes.elementary import Complete, TernaryComplete, complete_length, ternary_complete_length
+from outputcodes.codes.faults import one_sided_columns, repeated_columns, repeated_rows, unseparated_pairs
 
 
 class _Sampled(Code):

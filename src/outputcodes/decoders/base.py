@@ -27,6 +27,10 @@ class Decoder(BaseEstimator):
     # decoder's own `cv`; NaN where a fold could not train the column).
     needs: ClassVar[Literal["train", "held-out"] | None] = None
 
+    # Whether exact ties of scores are broken by the linear score M·f before the index. Losses that saturate tie in
+    # floating point where the margins still tell the classes apart; ties of votes and of Hamming distances are real.
+    breaks_ties: bool = True
+
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         raise NotImplementedError
 
@@ -47,7 +51,12 @@ class Decoder(BaseEstimator):
         F, M, scorer = self._open(F, M)
         D = np.empty((F.shape[0], M.shape[0]))
         for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
-            D[rows] = scorer(F[rows])
+            block = scorer(F[rows])
+            if self.breaks_ties:
+                best, tied = _winners(block, F[rows], M)
+                # Raised by one unit in the last place, so that the argmax of the scores is the prediction.
+                block[tied, best[tied]] = np.nextafter(block[tied, best[tied]], np.inf)
+            D[rows] = block
         return D
 
     def predict(self, F: ArrayLike, M: ArrayLike) -> NDArray[np.intp]:
@@ -55,7 +64,8 @@ class Decoder(BaseEstimator):
         F, M, scorer = self._open(F, M)
         best = np.empty(F.shape[0], dtype=np.intp)
         for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
-            best[rows] = scorer(F[rows]).argmax(axis=1)
+            block = scorer(F[rows])
+            best[rows] = _winners(block, F[rows], M)[0] if self.breaks_ties else block.argmax(axis=1)
         return best
 
     def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
@@ -92,16 +102,13 @@ def matches(F: Array, M: NDArray[Any]) -> tuple[Array, Array]:
     return up @ plus.T + down @ minus.T, up @ minus.T + down @ plus.T
 
 
-def break_ties(D: Array, F: Array, M: Array) -> Array:
-    """Raise, by one unit in the last place, the tied best score whose linear score M·f is largest.
-
-    Losses that saturate tie in floating point where the margins still tell the classes apart. Changing the
-    score itself, in place, keeps `predict` the argmax of `decision_function`.
-    """
-    best = D.max(axis=1, keepdims=True)
-    tied = best == D
-    rows = np.flatnonzero(tied.sum(axis=1) > 1)
-    if rows.size:
-        linear = np.where(tied[rows], F[rows] @ M.T, -np.inf)
-        D[rows, linear.argmax(axis=1)] = np.nextafter(best[rows, 0], np.inf)
-    return D
+def _winners(D: Array, F: Array, M: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The best class of each row, ties broken by the linear score M·f and then by index; and the rows that tied."""
+    best = D.argmax(axis=1)
+    equal = D[np.arange(len(D)), best][:, None] == D
+    # Counting the whole block first: ties are rare, and a count per row costs more than all the rest.
+    if np.count_nonzero(equal) == len(D):
+        return best, np.empty(0, dtype=np.intp)
+    tied = np.flatnonzero(equal.sum(axis=1) > 1)
+    best[tied] = np.where(equal[tied], F[tied] @ M.T.astype(np.float64), -np.inf).argmax(axis=1)
+    return best, tied

@@ -20,6 +20,8 @@ class Laplacian(Decoder):
     array([[0.667, 0.6  ]])
     """
 
+    breaks_ties = False
+
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         def score(F: Array) -> Array:
             agree, contradict = matches(F, M)
@@ -39,6 +41,8 @@ class BetaDensity(Decoder):
     >>> BetaDensity().scores([[2.0, -1.0, 0.3]], [[1, 0, 0], [1, -1, -1]]).round(3)
     array([[0.816, 0.463]])
     """
+
+    breaks_ties = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         side = M.shape[1] + 1
@@ -78,6 +82,8 @@ class InverseHamming(Decoder):
     >>> InverseHamming().scores(M, M).round(12) + 0.0
     array([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.]])
     """
+
+    breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A code whose distance matrix can't be inverted."""

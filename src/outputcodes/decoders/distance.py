@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.decoders.base import Array, Decoder, Scorer, break_ties, signs_of
+from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
 
 
 class Euclidean(Decoder):
@@ -23,12 +23,11 @@ class Euclidean(Decoder):
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         plus, minus, zero = (part.T for part in signs_of(M))
-        rows_of_code = M.astype(np.float64)
 
         # Squares summed part by part: the expansion |f|² − 2f·m + |m|² would cancel where f is close to a row.
         def score(F: Array) -> Array:
             d = np.square(F - 1) @ plus + np.square(F + 1) @ minus + np.square(F) @ zero
-            return break_ties(-np.sqrt(d), F, rows_of_code)
+            return -np.sqrt(d)
 
         return score
 
@@ -44,11 +43,10 @@ class AttenuatedEuclidean(Decoder):
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         plus, minus, _ = (part.T for part in signs_of(M))
-        rows_of_code = M.astype(np.float64)
 
         def score(F: Array) -> Array:
             size = np.abs(F)
             d = (size * np.square(F - 1)) @ plus + (size * np.square(F + 1)) @ minus
-            return break_ties(-np.sqrt(d), F, rows_of_code)
+            return -np.sqrt(d)
 
         return score

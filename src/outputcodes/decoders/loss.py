@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from outputcodes._blocks import row_blocks
-from outputcodes.decoders.base import Array, Decoder, Scorer, break_ties, signs_of
+from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
 from outputcodes.losses import LOSSES, Loss, as_loss
 
 # Up to here e^|f| and its reciprocal, summed over any code, neither overflow nor vanish.
@@ -46,6 +46,11 @@ class LossBased(Decoder):
     ) -> None:
         self.loss = loss
         self.zeros = zeros
+
+    @property
+    def breaks_ties(self) -> bool:  # type: ignore[override]
+        """Not Hamming's: they are real, and `decoder="hamming"` on all-pairs is the plain vote."""
+        return self.loss != "hamming"
 
     def for_loss(self, loss: Any) -> Decoder:
         """With `loss` filled in where it was left open."""
@@ -112,36 +117,39 @@ class AccuracyWeighted(Decoder):
 
 
 def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
-    """Score blocks of margins by −Σ_s weight_rs·L(M_rs·f_s), or by the logarithm where L is exponential."""
+    """Score blocks of margins by −Σ_s weight_rs·L(M_rs·f_s), or by its logarithm where L is exponential."""
+    if loss.odd:
+        return _odd_scorer(loss, M, weight)
     plus, minus, zero = signs_of(M)
-    stacked = np.hstack([weight * plus, weight * minus]).T
-    constant = loss.at_zero * (weight * zero).sum(axis=1)
+    stacked = -np.hstack([weight * plus, weight * minus]).T
+    constant = -loss.at_zero * (weight * zero).sum(axis=1)
     L = M.shape[1]
 
-    def distances(F: Array) -> Array:
+    def by_value(F: Array) -> Array:
         both = np.empty((F.shape[0], 2 * L))
         both[:, :L] = loss(F)
         both[:, L:] = loss(-F)
-        d = both @ stacked
-        if constant.any():
-            d += constant
-        return d
-
-    def by_value(F: Array) -> Array:
-        D = distances(F)
-        return np.negative(D, out=D)
+        D = both @ stacked
+        return np.add(D, constant, out=D) if constant.any() else D
 
     def by_logarithm(F: Array) -> Array:
+        D = by_value(F)
+        np.negative(np.log(np.negative(D, out=D), out=D), out=D)
         large = np.flatnonzero(np.abs(F).max(axis=1) > SAFE_EXPONENT)
-        D = distances(F)
-        np.log(D, out=D)
-        np.negative(D, out=D)
         for rows in row_blocks(large.size, M.size):
             D[large[rows]] = -logsumexp(-F[large[rows], None, :] * M, b=weight, axis=2)
         return D
 
-    if loss is LOSSES["hamming"]:
-        return by_value
-    score = by_logarithm if loss is LOSSES["exponential"] else by_value
-    rows_of_code = M.astype(np.float64)
-    return lambda F: break_ties(score(F), F, rows_of_code)
+    return by_logarithm if loss is LOSSES["exponential"] else by_value
+
+
+def _odd_scorer(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
+    """Where L(z) + L(−z) = 2L(0), L(m·f) = L(0) + m·(L(f) − L(0)): one product, half the size, serves both signs."""
+    signed = -(weight * M).T
+    constant = -loss.at_zero * weight.sum(axis=1)
+
+    def score(F: Array) -> Array:
+        D: Array = (loss(F) - loss.at_zero) @ signed
+        return np.add(D, constant, out=D) if constant.any() else D
+
+    return score

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.decoders.base import Array, Decoder, Scorer, break_ties
+from outputcodes.decoders.base import Array, Decoder, Scorer
 
 
 class Vote(Decoder):
@@ -34,7 +34,8 @@ class Vote(Decoder):
         def score(F: Array) -> Array:
             votes = (pairs + np.sign(F) @ rows.T) / 2
             margins = F @ rows.T
-            return break_ties(votes + margins / (6 * (1 + np.abs(margins))), F, rows)
+            D: Array = votes + margins / (6 * (1 + np.abs(margins)))
+            return D
 
         return score
 
@@ -50,6 +51,8 @@ class Dag(Decoder):
     >>> Dag().scores([[1.0, -2.0, 0.5]], AllPairs().matrix(3))
     array([[1., 3., 2.]])
     """
+
+    breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A code that is not all-pairs."""

@@ -48,9 +48,8 @@ def as_learner(
                 f"estimator={one!r} must be an instance of a scikit-learn estimator, such as LogisticRegression()."
             )
     given = estimator if isinstance(estimator, PerColumn) else PerColumn(estimator)
-    several = isinstance(given.estimator, (list, tuple))
     learner = PerColumn(
-        inner if several else inner[0],
+        inner if given.positional else inner[0],
         given.margin_loss,
         given.scale,
         {**(given.fit_params or {}), **(fit_params or {})},
@@ -58,6 +57,6 @@ def as_learner(
     )
     if variant == "multi-call":
         return learner
-    if several:
+    if given.positional:
         raise ValueError("variant='single-call' trains one estimator for all columns; give one, not a list.")
     return SingleCall(learner)

@@ -75,6 +75,11 @@ class PerColumn(BaseEstimator):
         return found.pop() if len(found) == 1 else None
 
     @property
+    def positional(self) -> bool:
+        """Each column has an estimator of its own."""
+        return isinstance(self.estimator, (list, tuple))
+
+    @property
     def answers_signs_only(self) -> bool:
         """Some estimator has nothing but `predict`."""
         return any(answers_signs_only(estimator) for estimator in self._estimators())
@@ -85,7 +90,7 @@ class PerColumn(BaseEstimator):
 
     def take(self, columns: Rows) -> PerColumn:
         """The learner for some columns of the code only: picks from a list of estimators."""
-        if not isinstance(self.estimator, (list, tuple)):
+        if not self.positional:
             return self
         return PerColumn(**{**self.get_params(deep=False), "estimator": [self.estimator[j] for j in columns]})
 
@@ -121,7 +126,7 @@ class PerColumn(BaseEstimator):
         return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, [r.scale for r in readings], n_jobs)
 
     def _estimators(self, n_columns: int | None = None) -> list[Any]:
-        if not isinstance(self.estimator, (list, tuple)):
+        if not self.positional:
             return [self.estimator] * (n_columns or 1)
         if n_columns is not None and len(self.estimator) != n_columns:
             raise ValueError(

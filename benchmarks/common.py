@@ -1,0 +1,53 @@
+"""What the benchmarks share: contenders run in turn, medians, and a data file that the tables are made from."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def interleaved(contenders: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, float], dict[str, Any]]:
+    """Median seconds and last answer of each contender, run one after another `repeats` times."""
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    answers: dict[str, Any] = {}
+    for _ in range(repeats):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            answers[name] = run()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: statistics.median(times) for name, times in seconds.items()}, answers
+
+
+def save(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write the rows with the machine they were measured on, to a temporary name first."""
+    RESULTS.mkdir(exist_ok=True)
+    machine = {
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    part = RESULTS / f"{name}.json.part"
+    part.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
+    part.replace(RESULTS / f"{name}.json")
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Print rows as a Markdown table, ready for RESULTS.md."""
+    names = list(rows[0])
+    print("| " + " | ".join(names) + " |")
+    print("| " + " | ".join("---" for _ in names) + " |")
+    for row in rows:
+        print("| " + " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()) + " |")

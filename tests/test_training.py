@@ -1,0 +1,219 @@
+"""The seams that later parts plug into: decoders that learn, codes made from data, learners that fit whole codes."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_digits, load_iris
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import KFold
+from sklearn.svm import SVC
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.codes import Code
+from outputcodes.decoders import Decoder
+from outputcodes.learners import as_learner
+from outputcodes.training import Problem, folds
+
+X, y = load_iris(return_X_y=True)
+ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)
+
+
+class Recorder(Decoder):
+    """Remembers what it was given to learn from, and answers probabilities."""
+
+    needs: ClassVar = "held-out"
+
+    def __init__(self, cv=3):
+        self.cv = cv
+
+    def fit(self, F, y, M, weight=None):
+        self.seen_ = F, y, M, weight
+        return self
+
+    def _scorer(self, M):
+        return lambda F: F @ M.T
+
+    def probabilities(self, F, M):
+        e = np.exp(self.scores(F, M))
+        return e / e.sum(axis=1, keepdims=True)
+
+
+def test_held_out_margins_come_from_columns_that_did_not_see_the_row():
+    halves = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
+    model = OutputCodeClassifier(RidgeClassifier(), decoder=Recorder(cv=halves)).fit(X, y)
+    F, labels, M, weight = model.decoder_.seen_
+    for train, test in halves:
+        trained = OutputCodeClassifier(RidgeClassifier()).fit(X[train], y[train])
+        assert np.allclose(F[test], trained.margins(X[test]))
+    assert np.array_equal(labels, y)
+    assert np.array_equal(M, ALL_PAIRS)
+    assert weight is None
+    # The columns that predict are trained on everything.
+    assert np.allclose(model.margins(X), OutputCodeClassifier(RidgeClassifier()).fit(X, y).margins(X))
+
+
+def test_held_out_margins_leave_out_rows_without_weight():
+    weight = np.where(np.arange(150) % 3 == 0, 0.0, 2.0)
+    model = OutputCodeClassifier(RidgeClassifier(), decoder=Recorder(), random_state=0).fit(X, y, sample_weight=weight)
+    F, labels, _, seen = model.decoder_.seen_
+    assert F.shape == (100, 3)
+    assert np.array_equal(labels, y[weight > 0])
+    assert (seen == 2).all()
+    assert np.isfinite(F).all()
+
+
+def test_a_fold_that_lacks_a_sign_gives_no_margin():
+    few_X, few_y = X[[0, 1, 2, 50, 51, 52, 100]], np.array([0, 0, 0, 1, 1, 1, 2])
+    model = OutputCodeClassifier(RidgeClassifier(), decoder=Recorder(cv=2), random_state=0).fit(few_X, few_y)
+    F = model.decoder_.seen_[0]
+    # Class 2 has one row: the fold that holds it out can train neither (0, 2) nor (1, 2).
+    held_out_with_2 = np.isnan(F[:, 1])
+    assert held_out_with_2[6]
+    assert np.array_equal(np.isnan(F), np.outer(held_out_with_2, [False, True, True]))
+
+
+def test_probabilities_are_there_when_the_decoder_has_them():
+    model = OutputCodeClassifier(RidgeClassifier(), decoder=Recorder()).fit(X, y)
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert np.array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
+    assert not hasattr(model.with_decoder("hinge"), "predict_proba")
+
+
+def test_with_decoder_takes_held_out_rows_from_the_user():
+    model = OutputCodeClassifier(RidgeClassifier()).fit(X[::2], y[::2])
+    changed = model.with_decoder(Recorder(), X[1::2], y[1::2], sample_weight=np.arange(75) + 1)
+    F, _, _, weight = changed.decoder_.seen_
+    assert np.allclose(F, model.margins(X[1::2]))
+    assert np.array_equal(weight, np.arange(75) + 1)
+
+
+class FromData(Code):
+    """Puts the class that a one-vs-all column misses most against the rest, next to the others."""
+
+    calls: ClassVar[list] = []
+
+    def _matrix(self, k, rng, problem):
+        one_vs_all = (2 * np.eye(k) - 1).astype(np.int8)
+        F = problem.margins(one_vs_all, held_out=3)
+        again = problem.margins(one_vs_all[:, ::-1], held_out=3)
+        assert np.array_equal(F, again[:, ::-1])
+        errors = [(np.sign(F[:, j]) != one_vs_all[problem.y[problem.rows], j]).mean() for j in range(k)]
+        type(self).calls.append(np.argsort(errors))
+        return one_vs_all[:, np.argsort(errors)]
+
+
+class CountingLearner(BaseEstimator):
+    """A learner that fits whole codes by least squares on class means, and counts what it was asked."""
+
+    loss = "squared"
+
+    def __init__(self, log):
+        self.log = log
+
+    def __sklearn_clone__(self):
+        return self
+
+    def prepare(self, X, like=None):
+        self.log.append("prepare")
+        return np.column_stack([X, np.ones(len(X))])
+
+    def fit_columns(self, data, y, M, weight=None, column_weight=None, *, rows=None, init=None, n_jobs=None, seed=0):
+        rows = np.arange(len(data)) if rows is None else rows
+        self.log.append(M.shape[1])
+        W = np.column_stack(
+            [np.linalg.lstsq(data[rows] * (t != 0)[:, None], t, rcond=None)[0] for t in M[y[rows]].T.astype(float)]
+        )
+        return Solved(W)
+
+
+class Solved:
+    certificate = None
+
+    def __init__(self, W):
+        self.W = W
+
+    def margins(self, X, rows=None):
+        if X.shape[1] < len(self.W):
+            X = np.column_stack([X, np.ones(len(X))])
+        return (X if rows is None else X[rows]) @ self.W
+
+    def fit(self):
+        raise AssertionError
+
+
+CountingLearner.fit = lambda self, X, y: self
+
+
+def test_a_learner_that_fits_whole_codes_prepares_once_for_folds_codes_and_the_final_fit():
+    log = []
+    model = OutputCodeClassifier(CountingLearner(log), code=FromData(), decoder=Recorder(cv=3), random_state=0)
+    model.fit(X, y)
+    # One preparation; three folds for the code; three for the decoder remember the columns already trained; one fit.
+    assert log == ["prepare", 3, 3, 3, 3]
+    assert model.code_matrix_.tolist() == (2 * np.eye(3, dtype=int) - 1)[:, FromData.calls[-1]].tolist()
+    by_hand = np.linalg.lstsq(np.column_stack([X, np.ones(150)]), model.code_matrix_[y].astype(float), rcond=None)[0]
+    assert np.allclose(model.margins(X), np.column_stack([X, np.ones(150)]) @ by_hand)
+    with pytest.raises(ValueError, match="takes no single call"):
+        OutputCodeClassifier(CountingLearner([]), variant="single-call").fit(X, y)
+
+
+def test_per_column_honours_rows_and_column_weights():
+    learner = as_learner(RidgeClassifier())
+    data = learner.prepare(X)
+    rows = np.arange(0, 150, 2)
+    column_weight = np.array([[1.0, 3, 0], [2, 0, 1], [0, 1, 1]])
+    weight = np.linspace(1, 2, 150)
+    fitted = learner.fit_columns(data, y, ALL_PAIRS, weight, column_weight, rows=rows)
+    for j in range(3):
+        seen = [i for i in rows if ALL_PAIRS[y[i], j] != 0]
+        w = [weight[i] * column_weight[y[i], j] for i in seen]
+        direct = RidgeClassifier().fit(X[seen], ALL_PAIRS[y[seen], j], sample_weight=w)
+        assert np.allclose(fitted.margins(X)[:, j], direct.decision_function(X))
+        assert np.allclose(fitted.margins(data, rows[:5])[:, j], direct.decision_function(X[rows[:5]]))
+
+
+def test_a_problem_remembers_training_margins_too():
+    log = []
+    problem = Problem(CountingLearner(log), X, y)
+    first = problem.margins(ALL_PAIRS[:, :2])
+    both = problem.margins(ALL_PAIRS)
+    assert np.array_equal(both[:, :2], first)
+    assert log == ["prepare", 2, 1]
+
+
+def test_equal_columns_with_estimators_of_their_own_stay_apart():
+    M = np.hstack([ALL_PAIRS, ALL_PAIRS])
+    estimators = [RidgeClassifier(alpha=a) for a in (1, 1, 1, 100, 100, 100)]
+    F = OutputCodeClassifier(estimators, code=M, decoder=Recorder(), random_state=0).fit(X, y).decoder_.seen_[0]
+    assert not np.allclose(F[:, :3], F[:, 3:])
+
+
+@pytest.mark.parametrize("cv", [2, 3, 10])
+def test_folds_are_a_partition_stratified_by_class_for_rare_classes_too(cv):
+    labels = np.repeat([0, 1, 2, 3], [50, 20, 3, 1])
+    parts = folds(labels, cv, seed=0)
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(74))
+    for train, test in parts:
+        assert sorted([*train, *test]) == list(range(74))
+        for c, size in enumerate([50, 20, 3, 1]):
+            assert abs((labels[test] == c).sum() - size / cv) < 1
+    assert all(np.array_equal(a[1], b[1]) for a, b in zip(parts, folds(labels, cv, seed=0), strict=True))
+
+
+def test_folds_of_a_splitter_and_of_nonsense():
+    assert len(folds(y, KFold(4), seed=0)) == 4
+    for bad in (1, 151):
+        with pytest.raises(ValueError, match=f"cv={bad} must be between 2"):
+            folds(y, bad, seed=0)
+
+
+def test_precomputed_kernels_are_cut_for_held_out_margins():
+    Xd, yd = load_digits(return_X_y=True)
+    Xd, yd = Xd[:200] / 16, yd[:200]
+    kernel, linear = (
+        OutputCodeClassifier(SVC(kernel=k), decoder=Recorder(cv=3), random_state=0).fit(data, yd).decoder_.seen_[0]
+        for k, data in (("precomputed", Xd @ Xd.T), ("linear", Xd))
+    )
+    assert np.allclose(kernel, linear, atol=1e-6)
