@@ -79,7 +79,9 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = OutputCodeClassifier(SVC(), code="dense", random_state=0).fit(X, y)
     >>> model.code_matrix_
-    array([[ 1,  1,  1], [ 1, -1, -1], [-1,  1, -1]], dtype=int8)
+    array([[ 1,  1,  1],
+           [-1, -1,  1],
+           [-1,  1, -1]], dtype=int8)
     >>> model.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> model.with_decoder("hamming").decision_function(X[:1])
@@ -118,9 +120,15 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if fit_params and get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
-        decoder = as_decoder(self.decoder).for_loss(learner.loss)
-        if (isinstance(decoder, LossBased) and decoder.loss != "hamming") or self.decoder == "loss":
-            _warn_of_signs(learner)
+        asked = as_decoder(self.decoder)
+        if isinstance(asked, LossBased) and asked.loss != "hamming" and getattr(learner, "answers_signs_only", False):
+            warnings.warn(
+                "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
+                "decoding can see no more in them than decoder='hamming' does.",
+                UserWarning,
+                stacklevel=2,
+            )
+        decoder = asked.for_loss(learner.loss)
 
         X = check_features(self, X, self.__sklearn_tags__().input_tags, reset=True)
         y = self._check_labels(X, y)
@@ -239,13 +247,3 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
         return tags
-
-
-def _warn_of_signs(learner: Any) -> None:
-    if getattr(learner, "answers_signs_only", False):
-        warnings.warn(
-            "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
-            "decoding can see no more in them than decoder='hamming' does.",
-            UserWarning,
-            stacklevel=3,
-        )

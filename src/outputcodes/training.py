@@ -143,7 +143,7 @@ def folds(y: Rows, cv: Any, seed: int) -> Folds:
     Unlike StratifiedKFold it deals classes with fewer rows than folds as well: one deck, sorted by class.
 
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1]), 2, seed=0)]
-    [[0, 2, 4], [1, 3]]
+    [[0, 1, 4], [2, 3]]
     """
     if not isinstance(cv, int | np.integer):
         return list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))

@@ -87,7 +87,7 @@ class InverseHamming(Decoder):
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A code whose distance matrix can't be inverted."""
-        if np.linalg.matrix_rank(_row_distances(M)) == M.shape[0]:
+        if _inverse_distances(M) is not None:
             return None
         return (
             "decoder='inverse-hamming' inverts the matrix of distances between the rows of the code, which is "
@@ -95,7 +95,7 @@ class InverseHamming(Decoder):
         )
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
-        inverse = np.linalg.inv(_row_distances(M))
+        inverse = _inverse_distances(M)
         rows = M.astype(np.float64).T
 
         def score(F: Array) -> Array:
@@ -106,7 +106,12 @@ class InverseHamming(Decoder):
         return score
 
 
-def _row_distances(M: NDArray[Any]) -> Array:
-    M = M.astype(np.float64)
-    distances: Array = (M.shape[1] - M @ M.T) / 2
-    return distances
+def _inverse_distances(M: NDArray[Any]) -> Array | None:
+    """Δ⁻¹, or None where Δ is singular to working precision."""
+    rows = M.astype(np.float64)
+    distances = (M.shape[1] - rows @ rows.T) / 2
+    try:
+        inverse: Array = np.linalg.inv(distances)
+    except np.linalg.LinAlgError:
+        return None
+    return inverse if np.allclose(distances @ inverse, np.eye(len(M)), atol=1e-6) else None
