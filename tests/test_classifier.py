@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.codes import Dense
+from outputcodes.codes import Dense, Sparse
 from outputcodes.decoders import DECODERS, LossBased
 
 iris = load_iris(return_X_y=True)
@@ -125,6 +125,19 @@ def test_string_labels_and_a_mapping_from_label_to_row():
         OutputCodeClassifier(code={"setosa": [1], "versicolor": [-1]}).fit(X, names)
 
 
+def test_a_data_frame_as_code_is_read_by_its_index():
+    pandas = pytest.importorskip("pandas")
+    X, y = iris
+    rows = pandas.DataFrame([[1, 1], [-1, 1], [-1, -1]], index=[2, 0, 1])
+    assert OutputCodeClassifier(code=rows).fit(X, y).code_matrix_.tolist() == [[-1, 1], [-1, -1], [1, 1]]
+
+
+def test_the_code_of_a_seed_can_be_seen_beforehand():
+    X, y = digits
+    model = OutputCodeClassifier(RidgeClassifier(), code="sparse", random_state=4).fit(X, y)
+    assert np.array_equal(model.code_matrix_, Sparse().matrix(10, random_state=4))
+
+
 def test_a_class_without_examples_keeps_the_row_it_was_given():
     X, y = iris
     rows = {0: [1, -1, -1, 1], 1: [-1, 1, -1, 1], 2: [-1, -1, 1, -1]}
@@ -229,7 +242,8 @@ def test_a_list_of_estimators_gives_one_to_each_column():
         OutputCodeClassifier(estimators, variant="single-call").fit(X, y)
     mixed = OutputCodeClassifier([SVC(), SVC(), RidgeClassifier()], code="one-vs-all")
     with pytest.raises(ValueError, match="name one of"):
-        mixed.fit(X, y).predict(X)
+        mixed.fit(X, y)
+    assert mixed.set_params(decoder="linear").fit(X, y).margin_loss_ is None
 
 
 def test_a_list_of_estimators_follows_its_columns_where_some_are_constant():

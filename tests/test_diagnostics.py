@@ -2,6 +2,7 @@
 
 import numpy as np
 import oracles
+import pytest
 
 from outputcodes import diagnostics
 
@@ -36,3 +37,14 @@ def test_multiclass_margins_are_positive_where_the_class_is_strictly_best():
     strictly = [all(D[i, y[i]] > D[i, r] for r in range(3) if r != y[i]) for i in range(200)]
     assert np.array_equal(margins > 0, strictly)
     assert np.isfinite(margins).all()
+
+
+def test_what_does_not_fit_is_refused():
+    M = oracles.one_vs_all(3)
+    for y in ([-1], [3], ["a"], [0.5]):
+        with pytest.raises(ValueError, match="y "):
+            diagnostics.column_errors(np.zeros((1, 3)), y, M)
+    with pytest.raises(ValueError, match="don't fit"):
+        diagnostics.class_margins(np.zeros((2, 3)), [0], M)
+    with pytest.raises(ValueError, match="don't fit"):
+        diagnostics.multiclass_margins(np.zeros((2, 3)), [0])

@@ -20,14 +20,18 @@ def test_errors_are_those_of_cross_validation():
         X,
         y,
         RidgeClassifier(),
-        codes=["one-vs-all", "all-pairs", Dense()],
+        codes=["one-vs-all", "all-pairs", Dense(), {2: [1, 1], 0: [-1, 1], 1: [-1, -1]}],
         decoders=["hamming", "loss", "vote", "accuracy-weighted", LossBased("hinge", zeros="ignore")],
         cv=4,
     )
     # "vote" serves only all-pairs.
-    assert len(rows) == 3 * 4 + 1
+    assert len(rows) == 4 * 4 + 1
     assert [row.error for row in rows] == sorted(row.error for row in rows)
-    named = {"Dense()": Dense(), "LossBased(loss='hinge', zeros='ignore')": LossBased("hinge", zeros="ignore")}
+    named = {
+        "given": [[-1, 1], [-1, -1], [1, 1]],
+        "Dense()": Dense(),
+        "LossBased(loss='hinge', zeros='ignore')": LossBased("hinge", zeros="ignore"),
+    }
     for row in rows:
         alone = OutputCodeClassifier(
             RidgeClassifier(),

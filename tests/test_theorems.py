@@ -116,7 +116,7 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="don't fit"):
         bounds.average_binary_loss(np.zeros((2, 3)), [0], M, "hinge")
     for y in ([3], [-1]):
-        with pytest.raises(ValueError, match="between 0 and 2"):
+        with pytest.raises(ValueError, match="must be between 0 and 2"):
             bounds.average_binary_loss(np.zeros((1, 3)), y, M, "hinge")
 
 

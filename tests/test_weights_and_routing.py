@@ -12,6 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
+from outputcodes.learners import PerColumn
 
 X, y = load_iris(return_X_y=True)
 weight = np.random.default_rng(0).integers(0, 4, size=len(y))
@@ -81,6 +82,17 @@ class TestRouting:
 
     def test_under_another_name(self):
         inner = RidgeClassifier().set_fit_request(sample_weight="importance")
+        model = OutputCodeClassifier(inner).fit(X, y, importance=weight + 1)
+        plain = OutputCodeClassifier(RidgeClassifier()).fit(X, y, sample_weight=weight + 1)
+        assert np.allclose(model.margins(X), plain.margins(X))
+
+    def test_an_estimator_that_refuses_weights_gets_none(self):
+        refusing = OutputCodeClassifier(RidgeClassifier().set_fit_request(sample_weight=False))
+        refusing.fit(X, y, sample_weight=weight + 1)
+        assert np.allclose(refusing.margins(X), OutputCodeClassifier(RidgeClassifier()).fit(X, y).margins(X))
+
+    def test_through_the_adapter(self):
+        inner = PerColumn(RidgeClassifier().set_fit_request(sample_weight="importance"))
         model = OutputCodeClassifier(inner).fit(X, y, importance=weight + 1)
         plain = OutputCodeClassifier(RidgeClassifier()).fit(X, y, sample_weight=weight + 1)
         assert np.allclose(model.margins(X), plain.margins(X))

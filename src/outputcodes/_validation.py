@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
+Array = NDArray[np.float64]
+
 
 def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
     """X as `estimator` may use it, feature names and counts recorded (`reset`) or compared.
@@ -31,7 +33,7 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_weight(weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     """`sample_weight` as a vector of finite, non-negative numbers, not all zero; None stays None."""
     if weight is None:
         return None
@@ -64,3 +66,35 @@ def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
     if hasattr(X, "shape"):
         return X[rows]
     return [X[i] for i in rows]
+
+
+def check_labels(y: ArrayLike, n_classes: int) -> NDArray[np.intp]:
+    """Labels as row numbers of a code with `n_classes` rows."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
+        raise ValueError(
+            f"y must be a vector of at least one label 0..k-1; its shape is {labels.shape}, {labels.dtype}."
+        )
+    if labels.min() < 0 or labels.max() >= n_classes:
+        raise ValueError(
+            f"y holds labels from {labels.min()} to {labels.max()}; they must be between 0 and {n_classes - 1}."
+        )
+    return labels.astype(np.intp)
+
+
+def check_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
+    """Margins (n, L), labels (n,) in 0..k-1 and a code (k, L) that fit together."""
+    margins, code = np.asarray(F, dtype=np.float64), np.asarray(M, dtype=np.float64)
+    if margins.ndim != 2 or code.ndim != 2 or margins.shape != (np.size(y), code.shape[1]):
+        raise ValueError(
+            f"F {margins.shape}, y {np.shape(y)} and M {code.shape} don't fit: they are (n, L), (n,) and (k, L)."
+        )
+    return margins, check_labels(y, len(code)), code
+
+
+def check_scores(D: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
+    """Scores (n, k) and labels (n,) in 0..k-1 that fit together."""
+    scores = np.asarray(D, dtype=np.float64)
+    if scores.ndim != 2 or len(scores) != np.size(y):
+        raise ValueError(f"D {scores.shape} and y {np.shape(y)} don't fit: they are (n, k) and (n,).")
+    return scores, check_labels(y, scores.shape[1])

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from outputcodes._validation import check_labels, check_margins, check_scores
 from outputcodes.codes import min_distance
 from outputcodes.losses import Loss, as_loss
-
-Array = NDArray[np.float64]
 
 
 def average_binary_loss(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
@@ -25,7 +24,7 @@ def average_binary_loss(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> 
     >>> average_binary_loss([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]], "hinge")
     0.375
     """
-    F, labels, code = _aligned(F, y, M)
+    F, labels, code = check_margins(F, y, M)
     return float(as_loss(loss)(code[labels] * F).mean())
 
 
@@ -54,7 +53,7 @@ def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss
     0.375
     """
     known = _for_theorem_1(loss)
-    F, labels, code = _aligned(F, y, M)
+    F, labels, code = check_margins(F, y, M)
     q, present = zero_fraction(y, M), code[labels] != 0
     share = known((code[labels] * F)[present]).mean() / known.at_zero if present.any() else 0.0
     return float(_length_over_distance(M) * (q + (1 - q) * share))
@@ -90,7 +89,7 @@ def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> fl
     >>> hamming_error_bound_by_zeros([[2.0, -0.5], [0.0, 1.0]], [0, 1], [[+1, -1], [-1, +1]])
     0.5
     """
-    F, labels, code = _aligned(F, y, M)
+    F, labels, code = check_margins(F, y, M)
     q, target = zero_fraction(y, M), code[labels]
     wrong = (np.sign(F) != target)[target != 0]
     return float(_length_over_distance(M) * (q + 2 * (1 - q) * (wrong.mean() if wrong.size else 0.0)))
@@ -104,7 +103,8 @@ def zero_fraction(y: ArrayLike, M: ArrayLike) -> float:
     >>> zero_fraction([0, 1, 2], [[+1, +1, 0], [-1, 0, +1], [0, -1, -1]])
     0.333...
     """
-    return float((np.asarray(M)[np.asarray(y)] == 0).mean())
+    code = np.asarray(M)
+    return float((code[check_labels(y, len(code))] == 0).mean())
 
 
 def training_error(D: ArrayLike, y: ArrayLike) -> float:
@@ -115,8 +115,8 @@ def training_error(D: ArrayLike, y: ArrayLike) -> float:
     >>> training_error([[1.0, 1.0], [0.0, 2.0]], [0, 1])
     0.5
     """
-    D, y = np.asarray(D, dtype=np.float64), np.asarray(y)
-    own = D[np.arange(len(y)), y]
+    D, labels = check_scores(D, y)
+    own = D[np.arange(len(labels)), labels]
     return float(((own[:, None] <= D).sum(axis=1) > 1).mean())
 
 
@@ -131,17 +131,6 @@ def expected_error(D: ArrayLike, y: ArrayLike) -> float:
     D, y = np.asarray(D, dtype=np.float64), np.asarray(y)
     best = D.max(axis=1, keepdims=True) == D
     return float(1 - (best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
-
-
-def _aligned(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
-    margins, labels, code = np.asarray(F, dtype=np.float64), np.asarray(y), np.asarray(M, dtype=np.float64)
-    if margins.ndim != 2 or code.ndim != 2 or margins.shape != (len(labels), code.shape[1]):
-        raise ValueError(
-            f"F {margins.shape}, y {labels.shape} and M {code.shape} don't fit: they are (n, L), (n,) and (k, L)."
-        )
-    if not len(labels) or labels.min() < 0 or labels.max() >= len(code):
-        raise ValueError(f"y must hold at least one label, each between 0 and {len(code) - 1}.")
-    return margins, labels, code
 
 
 def _length_over_distance(M: ArrayLike) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils import (
     check_random_state,
     column_or_1d,
 )
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -47,7 +48,8 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal",
         "hadamard", "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each
-        class in sorted order, or a mapping from label to row. A mapping may hold classes that the sample lacks.
+        class in sorted order, or a mapping from label to row (a data frame indexed by label). A mapping may hold
+        classes that the sample lacks.
     decoder : str or Decoder, default="loss"
         "loss" is loss-based decoding with the learner's own loss; else the name of a loss, "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
@@ -138,8 +140,13 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(self.classes_, y[rows])
 
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        problem = Problem(learner, X, labels, weight, rows=rows, n_jobs=self.n_jobs, seed=seed)
+        if isinstance(self.random_state, Integral):
+            seed = int(self.random_state)  # the code is then the one that `code.matrix(k, random_state)` shows
+        else:
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        routing = get_config()["enable_metadata_routing"]
+        refused = routing and all(map(_refuses_weight, estimators_in(self.estimator)))
+        problem = Problem(learner, X, labels, None if refused else weight, rows=rows, n_jobs=self.n_jobs, seed=seed)
         M = check_code(code.matrix(len(self.classes_), random_state=seed, problem=problem))
         if (reason := decoder.objection(M)) is not None:
             raise ValueError(reason)
@@ -227,18 +234,24 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"y has only one class with positive weight, {present.tolist()}; a classifier needs at least two."
             )
-        if not isinstance(self.code, Mapping):
-            return present, as_code(self.code)
-        classes = np.unique(list(self.code))
+        code = self.code
+        if hasattr(code, "iterrows"):  # a data frame: its index holds the labels
+            code = {label: row.tolist() for label, row in code.iterrows()}
+        if not isinstance(code, Mapping):
+            return present, as_code(code)
+        classes = np.unique(list(code))
         if (unknown := np.setdiff1d(present, classes)).size:
-            raise ValueError(f"code has no row for the classes {unknown[:5].tolist()} of y; add them to the mapping.")
-        return classes, Given([self.code[label] for label in classes.tolist()])
+            raise ValueError(
+                f"code has no row for the classes {unknown[:5].tolist()} of y; its labels are {classes[:5].tolist()}."
+            )
+        return classes, Given([code[label] for label in classes.tolist()])
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` takes for itself and passes on to the estimator."""
         router = MetadataRouter(owner=self).add_self_request(self)
-        if hasattr(self.estimator, "get_metadata_routing"):
-            router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        inner = estimators_in(self.estimator)
+        if len(inner) == 1 and hasattr(inner[0], "get_metadata_routing"):
+            router.add(estimator=inner[0], method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 
     def __sklearn_tags__(self) -> Any:
@@ -247,3 +260,9 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
         return tags
+
+
+def _refuses_weight(estimator: Any) -> bool:
+    """Whether the user told scikit-learn's metadata routing not to give the estimator sample weights."""
+    own = getattr(get_routing_for_object(estimator), "fit", None)
+    return own is not None and own.requests.get("sample_weight") is False

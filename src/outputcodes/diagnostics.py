@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._validation import check_margins, check_scores, check_weight
+
 Array = NDArray[np.float64]
 
 
@@ -18,9 +20,10 @@ def column_errors(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | 
     >>> column_errors([[2.0, -0.5], [0.0, -1.0]], [0, 1], [[+1, -1], [-1, +1]])
     array([0.25, 0.5 ])
     """
-    target = np.asarray(M, dtype=np.float64)[np.asarray(y)]
-    wrong = (1 - np.sign(target * np.asarray(F, dtype=np.float64))) / 2
-    mass = (target != 0) * (1.0 if weight is None else np.asarray(weight, dtype=np.float64)[:, None])
+    F, labels, code = check_margins(F, y, M)
+    target, weight = code[labels], check_weight(weight, len(labels))
+    wrong = (1 - np.sign(target * F)) / 2
+    mass = (target != 0) * (1.0 if weight is None else weight[:, None])
     total = mass.sum(axis=0)
     errors: Array = np.divide((wrong * mass).sum(axis=0), total, out=np.full(total.shape, 0.5), where=total > 0)
     return errors
@@ -36,12 +39,12 @@ def class_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | 
     >>> class_margins([[2.0, -0.5], [0.0, -1.0]], [0, 1], [[+1, -1], [-1, +1]]) + 0.0
     array([[ 2. ,  0.5], [ 0. , -1. ]])
     """
-    F, y, M = np.asarray(F, dtype=np.float64), np.asarray(y), np.asarray(M, dtype=np.float64)
-    mass = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-    members = (y == np.arange(len(M))[:, None]) * mass
+    F, labels, code = check_margins(F, y, M)
+    weight = check_weight(weight, len(labels))
+    members = (labels == np.arange(len(code))[:, None]) * (1.0 if weight is None else weight)
     total = members.sum(axis=1, keepdims=True)
-    mean: Array = np.divide(members @ F, total, out=np.zeros(M.shape), where=total > 0)
-    return M * mean
+    mean: Array = np.divide(members @ F, total, out=np.zeros(code.shape), where=total > 0)
+    return code * mean
 
 
 def multiclass_margins(D: ArrayLike, y: ArrayLike) -> Array:
@@ -52,9 +55,7 @@ def multiclass_margins(D: ArrayLike, y: ArrayLike) -> Array:
     >>> multiclass_margins([[3.0, 1.0, 2.0], [0.0, 1.0, 5.0]], [0, 1])
     array([ 1., -4.])
     """
-    D, y = np.array(D, dtype=np.float64), np.asarray(y)
-    rows = np.arange(len(y))
-    own = D[rows, y]
-    D[rows, y] = -np.inf
-    margins: Array = own - D.max(axis=1)
+    D, labels = check_scores(D, y)
+    own = np.arange(D.shape[1]) == labels[:, None]
+    margins: Array = D[own] - D.max(axis=1, where=~own, initial=-np.inf)
     return margins

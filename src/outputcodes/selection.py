@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from outputcodes._validation import take_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import as_code, check_code
 from outputcodes.decoders import as_decoder
+from outputcodes.learners import as_learner
 
 Rows = NDArray[np.intp]
 
@@ -26,7 +28,7 @@ class Comparison:
     Attributes
     ----------
     code, decoder : str
-        What was compared, by name.
+        What was compared, by name; "given" for a matrix.
     columns : int
         The length L of the code.
     error : float
@@ -85,15 +87,16 @@ def compare(
     y = np.asarray(y)
     folds = list(_splitter(cv, random_state).split(np.zeros(len(y)), y))
     codes, decoders, classes = list(codes), list(decoders), np.unique(y)
+    loss = as_learner(estimator).loss
     results = []
     for c, code in enumerate(codes):
-        M = check_code(as_code(code).matrix(len(classes), random_state=random_state))
-        served = [decoder for decoder in decoders if as_decoder(decoder).objection(M) is None]
+        # By label, so that a fold without some class keeps its row.
+        rows = code if isinstance(code, Mapping) else _rows_by_label(code, classes, random_state)
+        M = check_code(list(rows.values()))
+        served = [decoder for decoder in decoders if as_decoder(decoder).for_loss(loss).objection(M) is None]
         errors = np.empty((len(folds), len(served)))
         seconds = np.empty(len(folds))
         for f, (train, test) in enumerate(folds):
-            # By label, so that a fold without some class keeps its row.
-            rows = dict(zip(classes.tolist(), M.tolist(), strict=True))
             model = OutputCodeClassifier(estimator, code=rows, n_jobs=n_jobs, random_state=random_state)
             start = time.perf_counter()
             model.fit(take_rows(X, train), y[train])
@@ -135,5 +138,13 @@ def _splitter(cv: Any, random_state: int) -> Any:
     return check_cv(cv)
 
 
+def _rows_by_label(code: Any, classes: NDArray[Any], random_state: int) -> dict[Any, list[int]]:
+    M = as_code(code).matrix(len(classes), random_state=random_state)
+    return dict(zip(classes.tolist(), M.tolist(), strict=True))
+
+
 def _name(thing: Any) -> str:
-    return thing if isinstance(thing, str) else repr(thing)
+    """A word for a table: names as they are, objects as they print, matrices as what they are."""
+    if isinstance(thing, str):
+        return thing
+    return repr(thing) if isinstance(thing, BaseEstimator) else "given"

@@ -39,7 +39,7 @@ def test_names_options_shapes_and_numbers():
         as_decoder(7)
     with pytest.raises(ValueError, match="zeros='drop'"):
         LossBased("hinge", zeros="drop").scores([[1, 2, 3]], M)
-    with pytest.raises(ValueError, match="only the classifier knows"):
+    with pytest.raises(ValueError, match="name one of hinge"):
         LossBased().scores([[1, 2, 3]], M)
     with pytest.raises(ValueError, match=r"\(1, 2\) and M of shape \(3, 3\)"):
         as_decoder("hinge").scores([[1, 2]], M)

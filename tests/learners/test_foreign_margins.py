@@ -54,7 +54,7 @@ def test_adaboost_margin_is_the_weighted_sum_of_its_stumps():
     f, name = margins(estimator)
     fitted = OutputCodeClassifier(estimator, random_state=0).fit(X, y).columns_.fitted.estimators[0]
     # scikit-learn's weights are ln((1-e)/e) = 2 alpha.
-    F = sum(w / 2 * h.predict(X) for w, h in zip(fitted.estimator_weights_, fitted.estimators_, strict=True))
+    F = sum(w / 2 * (2 * h.predict(X) - 1) for w, h in zip(fitted.estimator_weights_, fitted.estimators_, strict=True))
     assert np.allclose(f, F)
     assert name == "exponential"
 

@@ -1,5 +1,6 @@
 """What every code is: an object with `matrix(n_classes)`, whose answer is a (k, L) array over {-1, 0, +1}."""
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
@@ -35,12 +36,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def as_entries(M: ArrayLike) -> Matrix:
-    """Return M as a contiguous (k, L) int8 array over {-1, 0, +1}, k >= 2, L >= 1, or raise ValueError.
+    """Return M, or the rows of a mapping from labels, as a (k, L) int8 array over {-1, 0, +1}, or raise ValueError.
 
     >>> as_entries([[1.0, -1.0], [0.0, 1.0]])
     array([[ 1, -1],
            [ 0,  1]], dtype=int8)
     """
+    if isinstance(M, Mapping):
+        M = list(M.values())
     try:
         given = np.asarray(M)
         if given.dtype.kind not in "biuf":

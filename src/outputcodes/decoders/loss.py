@@ -49,24 +49,27 @@ class LossBased(Decoder):
 
     @property
     def breaks_ties(self) -> bool:  # type: ignore[override]
-        """Not Hamming's: they are real, and `decoder="hamming"` on all-pairs is the plain vote."""
-        return self.loss != "hamming"
+        """Hamming's ties are real (on all-pairs it is the plain vote), and the linear loss is its own tie-breaker."""
+        return self.loss not in ("hamming", "linear")
 
     def for_loss(self, loss: Any) -> Decoder:
         """With `loss` filled in where it was left open."""
         return self if self.loss is not None else LossBased(loss, self.zeros)
 
-    def _scorer(self, M: NDArray[Any]) -> Scorer:
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """A loss that was left open and nobody filled in, or an unknown treatment of zeros."""
         if self.loss is None:
-            raise ValueError(
-                "loss=None means the learner's own loss, which only the classifier knows; "
-                f"here name one of {', '.join(LOSSES)}."
+            return (
+                "decoder='loss' decodes by the learner's own loss, and there is no single one here (the estimators of "
+                f"a list may minimise different losses); name one of {', '.join(LOSSES)}."
             )
-        if self.zeros not in ("count", "ignore"):
-            raise ValueError(f"zeros={self.zeros!r} must be 'count' or 'ignore'.")
+        return None if self.zeros in ("count", "ignore") else f"zeros={self.zeros!r} must be 'count' or 'ignore'."
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
         weight = np.ones(M.shape)
         if self.zeros == "ignore":
             weight = (M != 0) / np.count_nonzero(M, axis=1, keepdims=True)
+        assert self.loss is not None  # `objection` saw to it
         return loss_scorer(as_loss(self.loss), M, weight)
 
 

@@ -127,6 +127,11 @@ def reading_of(estimator: Any) -> Reading:
     return Reading("hamming", 1.0)
 
 
+def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:
+    """What an estimator is trained on: ±1 for a regressor, classes 0 and 1 (some demand them) for a classifier."""
+    return signs.astype(np.float64) if is_regressor(estimator) else (signs > 0).astype(np.intp)
+
+
 def read_margins(estimator: Any, X: Any, scale: float | Callable[[Any], float]) -> Array:
     """The margins of one fitted column, +1 being the positive side."""
     if not is_regressor(estimator) and hasattr(estimator, "decision_function"):
@@ -139,6 +144,7 @@ def read_margins(estimator: Any, X: Any, scale: float | Callable[[Any], float]) 
         f = np.log(p / (1 - p)) / 2
     else:
         f = np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1)
+        f = f if is_regressor(estimator) else 2 * f - 1
     if np.isnan(f).any():
         raise ValueError(f"{estimator!r} answered NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
     f = f * (scale(innermost(estimator)) if callable(scale) else scale)

@@ -18,6 +18,7 @@ from outputcodes.learners.foreign import (
     answers_signs_only,
     read_margins,
     reading_of,
+    targets_of,
     weight_argument,
 )
 from outputcodes.learners.protocol import Certificate
@@ -119,7 +120,7 @@ class PerColumn(BaseEstimator):
             params = rows_of_params(self.fit_params, len(y), seen)
             if column_weights is not None:
                 params |= _weight_params(estimator, column_weights)
-            target = M[y if seen is None else y[seen], j].astype(int)
+            target = targets_of(estimator, M[y if seen is None else y[seen], j])
             jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
         trained = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
         fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)

@@ -1,0 +1,38 @@
+"""Which decoder? One sparse code is trained once on digits; every decoder reads the same margins.
+
+python examples/which_decoder.py
+"""
+
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.svm import LinearSVC
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.decoders import DECODERS, LossBased, as_decoder
+
+
+def main() -> None:
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(X / 16, y, test_size=0.4, stratify=y, random_state=0)
+    model = OutputCodeClassifier(LinearSVC(), code="sparse", random_state=0).fit(X_train, y_train)
+    k, L = model.code_matrix_.shape
+    print(f"LinearSVC, sparse code of {k} classes × {L} columns; its own loss is {model.margin_loss_!r}.\n")
+
+    decoders = {name: as_decoder(name) for name in DECODERS}
+    decoders["loss, zeros ignored"] = LossBased(zeros="ignore")
+    errors = {}
+    for name, decoder in decoders.items():
+        reason = decoder.objection(model.code_matrix_)
+        if reason is not None:
+            print(f"left out: {reason}")
+            continue
+        # Only a decoder that learns looks at the training sample; no column is trained again.
+        errors[name] = 1 - model.with_decoder(decoder, X_train, y_train).score(X_test, y_test)
+
+    print(f"\n{'decoder':<22} test error")
+    for name, error in sorted(errors.items(), key=lambda item: item[1]):
+        print(f"{name:<22} {error:>9.1%}  {'█' * round(200 * error)}")
+
+
+if __name__ == "__main__":
+    main()
