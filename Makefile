@@ -12,7 +12,8 @@ test: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q -n 2
+	# One BLAS thread for each of the two workers: more would only get in each other's way.
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2
 
 bench: .venv/installed
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._validation import check_features, check_weight
 from outputcodes.codes import Given, as_code, check_code
 from outputcodes.decoders import Decoder, LossBased, as_decoder
-from outputcodes.learners import as_learner, estimators_in, input_tags
+from outputcodes.learners import as_learner, entrance, estimators_in, input_tags
 from outputcodes.training import Problem, warn_of_constant_columns
 
 Array = NDArray[np.float64]
@@ -132,7 +132,7 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         decoder = asked.for_loss(learner.loss)
 
-        X = check_features(self, X, self.__sklearn_tags__().input_tags, reset=True)
+        X = self._check_features(X, reset=True)
         y = self._check_labels(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
@@ -197,8 +197,7 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def margins(self, X: Any) -> Array:
         """Margins (n, L): what each column answers for each row."""
         check_is_fitted(self)
-        X = check_features(self, X, self.__sklearn_tags__().input_tags, reset=False)
-        return self.columns_.margins(X)
+        return self.columns_.margins(self._check_features(X, reset=False))
 
     def decision_function(self, X: Any) -> Array:
         """Class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first."""
@@ -218,6 +217,12 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         F = self.margins(X)
         probabilities: Array = self.decoder_.probabilities(F, self.code_matrix_)
         return probabilities
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        tags = self.__sklearn_tags__().input_tags
+        # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
+        tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+        return check_features(self, X, tags, reset=reset)
 
     def _check_labels(self, X: Any, y: Any) -> NDArray[Any]:
         if y is None:

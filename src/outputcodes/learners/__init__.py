@@ -1,6 +1,6 @@
 """Learners: every column of a code trained on the same X, margins answered."""
 
-from outputcodes.learners.foreign import input_tags
+from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.protocol import Certificate, FittedColumns, Learner
@@ -13,6 +13,7 @@ __all__ = [
     "PerColumn",
     "SingleCall",
     "as_learner",
+    "entrance",
     "estimators_in",
     "input_tags",
 ]

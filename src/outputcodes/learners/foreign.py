@@ -76,11 +76,9 @@ def innermost(estimator: Any) -> Any:
 
 
 def input_tags(estimator: Any) -> Any:
-    """What kinds of X an estimator takes; pipelines and searches don't tell all that their first step takes."""
-    tags, first = get_tags(estimator).input_tags, entrance(estimator)
-    if first is not estimator:
-        tags.two_d_array = get_tags(first).input_tags.two_d_array
-        tags.allow_nan = True  # whether a later step still finds NaN, it finds out itself
+    """What kinds of X an estimator takes; pipelines and searches don't tell that their first step takes texts."""
+    tags = get_tags(estimator).input_tags
+    tags.two_d_array = get_tags(entrance(estimator)).input_tags.two_d_array
     return tags
 
 
