@@ -51,3 +51,21 @@ def print_table(rows: list[dict[str, Any]]) -> None:
     print("| " + " | ".join("---" for _ in names) + " |")
     for row in rows:
         print("| " + " | ".join(f"{v:.3g}" if isinstance(v, float) else str(v) for v in row.values()) + " |")
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A data set from the directory OUTPUTCODES_DATA: features, labels 0..k-1, and which rows are for training."""
+    import pandas as pd
+
+    folder = os.environ.get("OUTPUTCODES_DATA")
+    if not folder:
+        raise SystemExit("Set OUTPUTCODES_DATA to the directory of the data sets to run this benchmark.")
+    frame = pd.read_csv(Path(folder) / f"{name}.csv.gz", dtype={"target": str})
+    train = frame["split"].to_numpy() == "train" if "split" in frame else np.ones(len(frame), dtype=bool)
+    features = frame.drop(columns=["split", "target"], errors="ignore")
+    return features.to_numpy(), np.unique(frame["target"], return_inverse=True)[1], train
+
+
+def exponent(sizes: list[int], seconds: list[float]) -> float:
+    """The slope of time against size on log axes."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

@@ -39,7 +39,7 @@ class SignOnly(ClassifierMixin, BaseEstimator):
         ({"variant": "twice"}, "variant='twice' must be"),
         ({"probability": "magic"}, "probability='magic'"),
         ({"estimator": SVC}, "must be an instance"),
-        ({"estimator": "svm"}, "must be an instance"),
+        ({"estimator": "rigde"}, "did you mean 'ridge'"),
         ({"estimator": SVC(kernel="precomputed"), "variant": "single-call"}, "precomputed|square"),
     ],
 )

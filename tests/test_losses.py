@@ -77,7 +77,7 @@ def test_shifted_linear_loss_breaks_theorem_1_although_it_meets_condition_7():
 
 @pytest.mark.parametrize(
     ("bad", "message"),
-    [("hinged", "did you mean 'hinge'"), ("zzz", "Known losses"), (3, "must be one of")],
+    [("hinged", "did you mean 'hinge'"), ("zzz", "Known names"), (3, "must be one of")],
 )
 def test_unknown_losses_are_named(bad, message):
     with pytest.raises(ValueError, match=message):

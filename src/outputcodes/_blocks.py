@@ -9,6 +9,7 @@ from typing import TypeVar
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 # A block of float64 that stays near the processor: 4 MiB.
@@ -26,7 +27,7 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def over_blocks(work: Callable[[slice], T], blocks: Iterable[slice], n_jobs: int | None) -> list[T]:
+def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:
     """The answers of `work` on each block, in the order of the blocks, computed by Python threads.
 
     BLAS runs single-threaded meanwhile. As blocks don't depend on `n_jobs` and answers come in their order, sums

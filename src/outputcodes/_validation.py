@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Number
 from typing import Any
 
@@ -10,6 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 Array = NDArray[np.float64]
+
+
+def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
+    """The error for a name that is in no table, with the nearest one that is.
+
+    >>> unknown_name("loss", "hing", ["hinge", "squared"])
+    ValueError("loss='hing' is unknown; did you mean 'hinge'? Known names: hinge, squared.")
+    """
+    known = list(known)
+    close = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return ValueError(f"{parameter}={name!r} is unknown{hint} Known names: {', '.join(known)}.")
 
 
 def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:

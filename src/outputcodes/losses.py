@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
+
+from outputcodes._validation import unknown_name
 
 Array = NDArray[np.float64]
 
@@ -159,9 +160,7 @@ def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:
     if isinstance(loss, str):
         if loss in LOSSES:
             return LOSSES[loss]
-        close = get_close_matches(loss, LOSSES, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"loss={loss!r} is unknown{hint} Known losses: {', '.join(LOSSES)}.")
+        raise unknown_name("loss", loss, LOSSES)
     if callable(loss):
         return observe(loss)
     raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a function of the margin z.")

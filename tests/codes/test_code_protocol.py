@@ -113,9 +113,9 @@ def test_as_code_resolves_names_objects_and_arrays():
 
 
 def test_unknown_names_list_the_known_and_the_closest():
-    with pytest.raises(ValueError, match=r"unknown code 'one_vs_all'.*all-pairs.*Did you mean 'one-vs-all'\?"):
+    with pytest.raises(ValueError, match=r"code='one_vs_all' is unknown; did you mean 'one-vs-all'\?.*all-pairs"):
         as_code("one_vs_all")
-    with pytest.raises(ValueError, match=r"unknown code 'qqq'; the known names are one-vs-all, .*bch\.$"):
+    with pytest.raises(ValueError, match=r"code='qqq' is unknown\. Known names: one-vs-all, .*bch\.$"):
         as_code("qqq")
 
 

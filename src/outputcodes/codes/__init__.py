@@ -4,9 +4,9 @@ A code is a name in `CODES`, an object with `matrix(n_classes, random_state, pro
 """
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
+from outputcodes._validation import unknown_name
 from outputcodes.codes.algebraic import BCH, Hadamard
 from outputcodes.codes.base import Code
 from outputcodes.codes.elementary import AllPairs, Complete, OneVsAll, Ordinal, TernaryComplete
@@ -54,9 +54,7 @@ def as_code(code: Any) -> Any:
     if isinstance(code, str):
         if code in CODES:
             return CODES[code]()
-        close = get_close_matches(code.lower(), CODES, n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown code {code!r}; the known names are {', '.join(CODES)}.{meant}")
+        raise unknown_name("code", code, CODES)
     if hasattr(code, "matrix") and not isinstance(code, type):
         return code
     return Given(code)

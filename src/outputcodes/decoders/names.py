@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
+from outputcodes._validation import unknown_name
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.distance import AttenuatedEuclidean, Euclidean
@@ -39,9 +39,7 @@ def as_decoder(decoder: str | Decoder | Any) -> Decoder:
     if isinstance(decoder, str):
         if decoder in DECODERS:
             return DECODERS[decoder]()
-        close = get_close_matches(decoder, DECODERS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"decoder={decoder!r} is unknown{hint} Known decoders: {', '.join(DECODERS)}.")
+        raise unknown_name("decoder", decoder, DECODERS)
     if isinstance(decoder, Decoder):
         return decoder
     raise ValueError(

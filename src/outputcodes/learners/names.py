@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from sklearn.linear_model import LogisticRegression
 
+from outputcodes._validation import unknown_name
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.protocol import Learner
+from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.single_call import SingleCall
+
+# Our own learners, by name.
+LEARNERS: dict[str, Callable[[], Learner]] = {
+    "ridge": Ridge,
+}
 
 
 def estimators_in(estimator: Any) -> list[Any]:
     """The estimators behind the classifier's `estimator`: one, one per column, or the default for None."""
+    if isinstance(estimator, str):
+        return [_by_name(estimator)]
     if isinstance(estimator, PerColumn):
         return estimators_in(estimator.estimator)
     if isinstance(estimator, (list, tuple)):
@@ -26,7 +36,7 @@ def as_learner(
     fit_params: dict[str, Any] | None = None,
     verbose: int = 0,
 ) -> Learner:
-    """Resolve an estimator, a list of them, a learner or None (logistic regression) to a learner.
+    """Resolve an estimator, a list of them, a learner, its name or None (logistic regression) to a learner.
 
     Examples
     --------
@@ -36,6 +46,8 @@ def as_learner(
     """
     if variant not in ("multi-call", "single-call"):
         raise ValueError(f"variant={variant!r} must be 'multi-call' or 'single-call'.")
+    if isinstance(estimator, str):
+        estimator = _by_name(estimator)
     if hasattr(estimator, "fit_columns") and not isinstance(estimator, PerColumn):
         if variant == "single-call" or fit_params:
             asked = "single call" if variant == "single-call" else f"fit parameters {', '.join(fit_params or ())}"
@@ -60,3 +72,9 @@ def as_learner(
     if given.positional:
         raise ValueError("variant='single-call' trains one estimator for all columns; give one, not a list.")
     return SingleCall(learner)
+
+
+def _by_name(name: str) -> Learner:
+    if name in LEARNERS:
+        return LEARNERS[name]()
+    raise unknown_name("estimator", name, LEARNERS)

@@ -1,0 +1,70 @@
+"""Ridge for all columns at once against scikit-learn's wrappers over RidgeClassifier, on isolet (6,238 × 617).
+
+    OUTPUTCODES_DATA=... python benchmarks/ridge.py
+
+Both reach the same margins. The floor is the flops that can't be avoided: n·d² for the Gram matrices (all classes
+together), d³/3 for each factorisation, 4·d·k·n for nothing else worth naming.
+"""
+
+from __future__ import annotations
+
+import resource
+
+import numpy as np
+from common import exponent, interleaved, load, print_table, save
+from sklearn.linear_model import RidgeClassifier
+from sklearn.multiclass import OneVsOneClassifier
+from sklearn.multiclass import OutputCodeClassifier as TheirOutputCode
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.learners import Ridge
+
+
+def compare(code: str, X: np.ndarray, y: np.ndarray) -> dict[str, object]:
+    ours = OutputCodeClassifier(Ridge(), code=code, random_state=0, n_jobs=2)
+    M = ours.fit(X, y).code_matrix_
+    if code == "all-pairs":
+        theirs = OneVsOneClassifier(RidgeClassifier(), n_jobs=2)
+    else:
+        theirs = TheirOutputCode(RidgeClassifier(), code_size=M.shape[1] / len(M), random_state=0, n_jobs=2)
+    seconds, models = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=3)
+    book = M if code == "all-pairs" else models["theirs"].code_book_
+    same = OutputCodeClassifier(Ridge(), code=book).fit(X, y).margins(X)
+    sign = -1 if code == "all-pairs" else 1  # their second class of a pair is the positive one
+    peers = np.column_stack([column.decision_function(X) for column in models["theirs"].estimators_])
+    assert np.allclose(same, sign * peers, atol=1e-6)
+    (n, d), groups = X.shape, len(np.unique(M != 0, axis=1).T)
+    return {
+        "code": code,
+        "columns": M.shape[1],
+        "ours s": seconds["ours"],
+        "theirs s": seconds["theirs"],
+        "theirs / ours": seconds["theirs"] / seconds["ours"],
+        "floor GFlop": 1e-9 * (n * d * d + groups * d**3 / 3),
+        "our GFlop/s": 1e-9 * (n * d * d + groups * d**3 / 3) / seconds["ours"],
+        "peak RSS MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def growth(X: np.ndarray, y: np.ndarray) -> None:
+    def fit(rows: int, length: int) -> float:
+        code = np.random.default_rng(0).choice([-1, 1], size=(26, length))
+        model = OutputCodeClassifier(Ridge(), code=code, n_jobs=2)
+        return interleaved({"fit": lambda: model.fit(X[:rows], y[:rows])}, repeats=3)[0]["fit"]
+
+    rows, lengths = [1500, 3000, 6000], [48, 192, 768]
+    print(f"time ~ n^{exponent(rows, [fit(n, 48) for n in rows]):.2f} (theory: 1, less the factorisation)")
+    print(f"time ~ L^{exponent(lengths, [fit(6000, L) for L in lengths]):.2f} (theory: near 0, one factorisation)")
+
+
+def main() -> None:
+    X, y, train = load("isolet")
+    X, y = X[train].astype(np.float64), y[train]
+    table = [compare(code, X, y) for code in ("dense", "all-pairs")]
+    print_table(table)
+    save("ridge", table)
+    growth(X, y)
+
+
+if __name__ == "__main__":
+    main()

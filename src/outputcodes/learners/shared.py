@@ -1,0 +1,142 @@
+"""What our own learners share: each fits whole codes on data prepared once, and is a binary classifier besides."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from outputcodes._validation import check_weight
+from outputcodes.learners.protocol import Certificate, FittedColumns
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class SharedLearner(ClassifierMixin, BaseEstimator):
+    """Base of the learners that train all columns at once.
+
+    A new one writes `prepare` and `fit_columns` (see `Learner`), names its `loss`, and is thereby also a binary
+    scikit-learn classifier: its `fit` is the code [[-1], [+1]].
+    """
+
+    # Which X the engine takes.
+    takes_sparse: ClassVar[bool] = False
+    takes_nan: ClassVar[bool] = False
+
+    def prepare(self, X: Any, like: Any = None) -> Any:
+        """What depends on X alone, for all columns."""
+        raise NotImplementedError
+
+    def fit_columns(
+        self,
+        data: Any,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: Any = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedColumns:
+        """Train every column of M on the prepared data."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on two classes; rows of weight zero are left out."""
+        X, labels = validate_data(self, X, y, **self._checks())
+        check_classification_targets(labels)
+        weight = check_weight(sample_weight, len(labels))
+        rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
+        self.classes_ = np.unique(labels[rows])
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(labels)}. Use OutputCodeClassifier({type(self).__name__}()) for more classes."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
+        # Rows left out may hold a third label; what they get here is never read.
+        signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
+        seed = int(getattr(self, "random_state", None) or 0)
+        self.columns_ = self.fit_columns(
+            self.prepare(X),
+            signs,
+            np.array([[-1], [+1]], dtype=np.int8),
+            weight,
+            rows=None if len(rows) == len(labels) else rows,
+            n_jobs=getattr(self, "n_jobs", None),
+            seed=seed,
+        )
+        if self.columns_.certificate is not None:
+            self.n_iter_ = int(self.columns_.certificate.iterations.max())
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """The margin of each row: positive for the second class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._checks())
+        margins: Array = self.columns_.margins(X)[:, 0]
+        return margins
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The second class where the margin is positive, else the first."""
+        margins = self.decision_function(X)
+        predicted: NDArray[Any] = self.classes_[(margins > 0).astype(np.intp)]
+        return predicted
+
+    def _checks(self) -> dict[str, Any]:
+        return {
+            "accept_sparse": "csr" if self.takes_sparse else False,
+            "dtype": np.float64,
+            "ensure_all_finite": "allow-nan" if self.takes_nan else True,
+        }
+
+    def _as_features(self, X: Any) -> Any:
+        """X as the engine takes it, dense rows or csr of float64: for `prepare` and `margins`."""
+        return check_array(X, **self._checks())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.allow_nan = self.takes_nan
+        return tags
+
+
+def warn_unless_converged(learner: Any, certificate: Certificate) -> None:
+    """Never a silent answer: say how many columns stopped before their tolerance."""
+    missed = ~certificate.converged
+    if missed.any():
+        warnings.warn(
+            f"{type(learner).__name__}: {missed.sum()} of {missed.size} columns did not converge; the worst gap is "
+            f"{np.max(certificate.gap[missed]):.2g}. Raise max_iter, scale the features, or regularise more.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def effective_rows(y: Rows, M: NDArray[np.int8], weight: Array | None, rows: Rows | None) -> Rows:
+    """The rows that take part in any column and carry weight, in order."""
+    candidates = np.arange(len(y)) if rows is None else rows
+    if weight is not None:
+        candidates = candidates[weight[candidates] > 0]
+    taking_part: Rows = candidates[(M != 0).any(axis=1)[y[candidates]]]
+    return taking_part
+
+
+def class_weights(M: NDArray[np.int8], column_weight: Array | None) -> Array:
+    """(k, L): what an example of class r weighs in column s, apart from its own weight; 0 = absent."""
+    present: Array = (M != 0).astype(np.float64)
+    if column_weight is not None:
+        present *= column_weight
+    return present
