@@ -1,4 +1,4 @@
-"""Every learner of the table: training all columns at once is training each alone, and it is a classifier of its own."""
+"""Every learner of the table: all columns at once is each column alone, and it is a classifier of its own."""
 
 import numpy as np
 import pytest
