@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from joblib import parallel_config
 from sklearn import multiclass
 from sklearn.datasets import load_digits, load_iris, make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier, SGDClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -286,6 +293,27 @@ def test_a_code_is_the_same_in_every_fold_for_one_seed():
         for s in (slice(0, 300), slice(300, 600))
     )
     assert np.array_equal(first.code_matrix_, second.code_matrix_)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_joblib_backends_by_context(backend):
+    X, y = iris
+    alone = OutputCodeClassifier(RidgeClassifier()).fit(X, y).margins(X)
+    with parallel_config(backend, n_jobs=2):
+        assert np.allclose(OutputCodeClassifier(RidgeClassifier()).fit(X, y).margins(X), alone)
+
+
+def test_meta_estimators_are_read_as_they_turn_out():
+    X, y = digits
+    stacked = StackingClassifier([("lr", LogisticRegression())], cv=2)
+    model = OutputCodeClassifier(stacked, code="one-vs-all").fit(X[:200], y[:200])
+    assert model.margin_loss_ == "logistic"
+    inner = model.columns_.fitted.estimators[0]
+    assert np.allclose(model.margins(X)[:, 0], inner.decision_function(X) / 2)
+    boosted = TunedThresholdClassifierCV(AdaBoostClassifier(n_estimators=3), cv=2)
+    assert OutputCodeClassifier(boosted, code="one-vs-all").fit(X[:200], y[:200]).margin_loss_ == "exponential"
+    bagged = OutputCodeClassifier(BaggingClassifier(LogisticRegression(), n_estimators=2)).fit(X[:200], y[:200])
+    assert bagged.margin_loss_ == "logistic"
 
 
 def test_progress_is_printed_on_request(capsys):

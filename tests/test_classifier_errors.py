@@ -7,9 +7,13 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
+from outputcodes.codes import Dense, check_code
+from outputcodes.decoders import AccuracyWeighted, LossBased
+from outputcodes.learners import PerColumn
 
 X, y = load_iris(return_X_y=True)
 
@@ -39,6 +43,14 @@ class SignOnly(ClassifierMixin, BaseEstimator):
         ({"variant": "twice"}, "variant='twice' must be"),
         ({"probability": "magic"}, "probability='magic'"),
         ({"estimator": SVC}, "must be an instance"),
+        ({"estimator": []}, "empty list"),
+        ({"estimator": StandardScaler()}, "classifier or regressor"),
+        ({"estimator": PerColumn(SVC(), scale=-1)}, "scale=-1 must be"),
+        ({"estimator": PerColumn(SVC(), margin_loss="hing")}, "did you mean 'hinge'"),
+        ({"decoder": LossBased("hing")}, "did you mean 'hinge'"),
+        ({"decoder": AccuracyWeighted("hing")}, "did you mean 'hinge'"),
+        ({"code": Dense}, "an instance such as Dense"),
+        ({"code": None}, "code=None must be"),
         ({"estimator": "rigde"}, "did you mean 'ridge'"),
         ({"estimator": SVC(kernel="precomputed"), "variant": "single-call"}, "precomputed|square"),
     ],
@@ -110,3 +122,20 @@ def test_sign_only_classifiers_warn_under_loss_based_decoding_alone():
         OutputCodeClassifier(SignOnly()).fit(X, y)
     model = OutputCodeClassifier(SignOnly(), decoder="hamming").fit(X, y)
     assert set(np.unique(model.margins(X))) == {-1, 1}
+
+
+def test_codes_that_are_no_matrix():
+    pandas = pytest.importorskip("pandas")
+    for code in ("dense", Dense()):
+        with pytest.raises(ValueError, match="draw its matrix first"):
+            check_code(code)
+    twice = pandas.DataFrame([[1, 1], [-1, 1], [1, -1], [-1, -1]], index=[0, 1, 2, 2])
+    with pytest.raises(ValueError, match="two rows for the label 2"):
+        OutputCodeClassifier(code=twice).fit(X, y)
+
+
+def test_infinite_features_are_refused_where_missing_ones_are_not():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    with pytest.raises(ValueError, match="infinity"):
+        OutputCodeClassifier(HistGradientBoostingClassifier()).fit(np.where(X > 7, np.inf, X), y)

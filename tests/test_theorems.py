@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from outputcodes import OutputCodeClassifier, bounds
-from outputcodes.codes import min_distance
+from outputcodes.codes import Complete, min_distance
 from outputcodes.decoders import as_decoder
 from outputcodes.losses import LOSSES
 
@@ -76,13 +76,18 @@ def test_average_binary_loss_is_the_plain_sum():
 @pytest.mark.parametrize("k", range(3, 9))
 def test_length_over_distance_of_the_classic_codes(k):
     # With margins of 0 the logistic bound is L/rho itself.
-    for M, expected in ((oracles.one_vs_all(k), k / 2), (oracles.all_pairs(k), 2 - 2 / (k * (k - 1) / 2 + 1))):
+    pairs, splits = k * (k - 1) / 2, 2 ** (k - 1) - 1
+    for M, expected in (
+        (oracles.one_vs_all(k), k / 2),
+        (oracles.all_pairs(k), 2 * pairs / (pairs + 1)),
+        (Complete().matrix(k), 2 * splits / (splits + 1)),
+    ):
         F = np.zeros((5, M.shape[1]))
         assert bounds.training_error_bound(F, [0, 1, 2, 0, 1], M, "logistic") == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("code", ["one-vs-all", "all-pairs", "dense", "sparse"])
-@pytest.mark.parametrize("make", [RidgeClassifier, lambda: LogisticRegression(C=0.01)])
+@pytest.mark.parametrize("make", [RidgeClassifier, lambda: LogisticRegression(C=100, max_iter=1000)])
 def test_trained_classifiers_keep_their_bound(code, make):
     X, y = load_digits(return_X_y=True)
     X, y = X[:400] / 16, y[:400]
@@ -118,6 +123,14 @@ def test_bad_arguments():
     for y in ([3], [-1]):
         with pytest.raises(ValueError, match="must be between 0 and 2"):
             bounds.average_binary_loss(np.zeros((1, 3)), y, M, "hinge")
+
+
+def test_ties_count_as_errors_although_the_decoder_breaks_them():
+    D = as_decoder("hinge").scores([[0.5, 0.5, -5.0], [0.5, 0.5, -5.0]], oracles.one_vs_all(3))
+    assert bounds.training_error(D, [0, 1]) == 1
+    assert bounds.expected_error(D, [0, 1]) == 0.5
+    with pytest.raises(ValueError, match="NaN"):
+        bounds.training_error([[np.nan, 1.0]], [0])
 
 
 @settings(max_examples=100, deadline=None)

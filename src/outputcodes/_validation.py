@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 Array = NDArray[np.float64]
@@ -40,7 +41,7 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
         reset=reset,
         accept_sparse=["csr", "csc"] if tags.sparse else False,
         dtype=None,
-        ensure_all_finite=not tags.allow_nan,
+        ensure_all_finite="allow-nan" if tags.allow_nan else True,
     )
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X is a precomputed kernel and must be square to train on; its shape is {X.shape}.")
@@ -103,6 +104,7 @@ def check_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDAr
         raise ValueError(
             f"F {margins.shape}, y {np.shape(y)} and M {code.shape} don't fit: they are (n, L), (n,) and (k, L)."
         )
+    assert_all_finite(margins, input_name="F")
     return margins, check_labels(y, len(code)), code
 
 
@@ -111,4 +113,5 @@ def check_scores(D: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
     scores = np.asarray(D, dtype=np.float64)
     if scores.ndim != 2 or len(scores) != np.size(y):
         raise ValueError(f"D {scores.shape} and y {np.shape(y)} don't fit: they are (n, k) and (n,).")
+    assert_all_finite(scores, input_name="D")
     return scores, check_labels(y, scores.shape[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._validation import check_labels, check_margins, check_scores
 from outputcodes.codes import min_distance
@@ -117,7 +117,7 @@ def training_error(D: ArrayLike, y: ArrayLike) -> float:
     """
     D, labels = check_scores(D, y)
     own = D[np.arange(len(labels)), labels]
-    return float(((own[:, None] <= D).sum(axis=1) > 1).mean())
+    return float((_as_good_as(own, D).sum(axis=1) > 1).mean())
 
 
 def expected_error(D: ArrayLike, y: ArrayLike) -> float:
@@ -128,9 +128,15 @@ def expected_error(D: ArrayLike, y: ArrayLike) -> float:
     >>> expected_error([[1.0, 1.0], [0.0, 2.0]], [0, 1])
     0.25
     """
-    D, y = np.asarray(D, dtype=np.float64), np.asarray(y)
-    best = D.max(axis=1, keepdims=True) == D
-    return float(1 - (best[np.arange(len(y)), y] / best.sum(axis=1)).mean())
+    D, labels = check_scores(D, y)
+    best = _as_good_as(D.max(axis=1), D)
+    return float(1 - (best[np.arange(len(labels)), labels] / best.sum(axis=1)).mean())
+
+
+def _as_good_as(score: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which scores reach `score`, within rounding: decoders raise the winner of a tie by its last digit."""
+    reached: NDArray[np.bool_] = (score - 1e-12 * np.abs(score) - 1e-300)[:, None] <= D
+    return reached
 
 
 def _length_over_distance(M: ArrayLike) -> float:

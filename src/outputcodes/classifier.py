@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -23,10 +22,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._validation import check_features, check_weight
-from outputcodes.codes import Given, as_code, check_code
+from outputcodes._validation import check_features, check_weight, take_rows
+from outputcodes.codes import Given, as_code, check_code, rows_by_label
 from outputcodes.decoders import Decoder, LossBased, as_decoder
-from outputcodes.learners import as_learner, entrance, estimators_in, input_tags
+from outputcodes.learners import as_learner, entrance, estimators_in, input_tags, rows_of_params
 from outputcodes.training import Problem, warn_of_constant_columns
 
 Array = NDArray[np.float64]
@@ -46,10 +45,10 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         per column. None is logistic regression. How foreign margins are read: `outputcodes.learners.foreign`;
         to say it yourself, wrap the estimator in `outputcodes.learners.PerColumn`.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
-        A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal",
-        "hadamard", "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each
-        class in sorted order, or a mapping from label to row (a data frame indexed by label). A mapping may hold
-        classes that the sample lacks.
+        A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
+        "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each class in sorted
+        order, or a mapping from label to row (a data frame indexed by label). A mapping may hold classes that the
+        sample lacks; they can be predicted.
     decoder : str or Decoder, default="loss"
         "loss" is loss-based decoding with the learner's own loss; else the name of a loss, "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
@@ -117,21 +116,43 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        if self.probability is not None:
-            raise ValueError(f"probability={self.probability!r} is not available; use None.")
-        if fit_params and get_config()["enable_metadata_routing"]:
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
+        problem, code = self._problem(X, y, sample_weight, fit_params)
+        M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
         asked = as_decoder(self.decoder)
-        if isinstance(asked, LossBased) and asked.loss != "hamming" and getattr(learner, "answers_signs_only", False):
+        _refuse(asked.for_loss(problem.learner.loss).objection(M))
+        self.code_matrix_ = M
+        self.columns_ = problem.fit(M)
+        warn_of_constant_columns(self.columns_)
+        # What a foreign estimator answers may show only now that it is fitted.
+        self.margin_loss_ = getattr(self.columns_.fitted, "loss", problem.learner.loss)
+        signs_only = getattr(self.columns_.fitted, "answers_signs_only", False)
+        if signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
                 stacklevel=2,
             )
-        decoder = asked.for_loss(learner.loss)
+        decoder = clone(asked).for_loss(self.margin_loss_)
+        _refuse(decoder.objection(M))
+        if decoder.needs is not None:
+            held_out = decoder.needs == "held-out"
+            F = problem.margins(M, asked.cv) if held_out else self.columns_.margins(problem.data, problem.rows)
+            weight = None if problem.weight is None else problem.weight[problem.rows]
+            decoder.fit(F, problem.y[problem.rows], M, weight)
+        self.decoder_: Decoder = decoder
+        return self
 
+    def _problem(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
+    ) -> tuple[Problem, Any]:
+        """Everything checked at the door: the sample that counts with its learner, and the code asked for."""
+        if self.probability is not None:
+            raise ValueError(f"probability={self.probability!r} is not available; use None.")
+        as_learner(self.estimator, self.variant)  # refuses a bad one before its tags are asked
+        routing = get_config()["enable_metadata_routing"]
+        if fit_params and routing:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         X = self._check_features(X, reset=True)
         y = self._check_labels(X, y)
         weight = check_weight(sample_weight, len(y))
@@ -139,27 +160,20 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.classes_, code = self._classes_and_code(np.unique(y[rows]))
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(self.classes_, y[rows])
-
+        if weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
+            # A kernel keeps its columns, so there the rows are left out later.
+            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
+            fit_params, rows = rows_of_params(fit_params, len(y), rows), np.arange(len(rows))
+        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
+            weight = None
         if isinstance(self.random_state, Integral):
             seed = int(self.random_state)  # the code is then the one that `code.matrix(k, random_state)` shows
+        elif isinstance(self.random_state, np.random.Generator):
+            seed = int(self.random_state.integers(np.iinfo(np.int32).max))
         else:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        routing = get_config()["enable_metadata_routing"]
-        refused = routing and all(map(_refuses_weight, estimators_in(self.estimator)))
-        problem = Problem(learner, X, labels, None if refused else weight, rows=rows, n_jobs=self.n_jobs, seed=seed)
-        M = check_code(code.matrix(len(self.classes_), random_state=seed, problem=problem))
-        if (reason := decoder.objection(M)) is not None:
-            raise ValueError(reason)
-        self.code_matrix_ = M
-        self.margin_loss_ = learner.loss
-        self.columns_ = problem.fit(M)
-        warn_of_constant_columns(self.columns_)
-        self.decoder_: Decoder = clone(decoder)
-        if decoder.needs is not None:
-            held_out = decoder.needs == "held-out"
-            F = problem.margins(M, decoder.cv) if held_out else self.columns_.margins(problem.data, rows)
-            self.decoder_.fit(F, labels[rows], M, None if weight is None else weight[rows])
-        return self
+        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
+        return Problem(learner, X, labels, weight, rows=rows, n_jobs=self.n_jobs, seed=seed), code
 
     def with_decoder(
         self,
@@ -175,8 +189,7 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         resolved = clone(as_decoder(decoder)).for_loss(self.margin_loss_)
-        if (reason := resolved.objection(self.code_matrix_)) is not None:
-            raise ValueError(reason)
+        _refuse(resolved.objection(self.code_matrix_))
         if resolved.needs is not None:
             if X is None or y is None:
                 raise ValueError(
@@ -239,11 +252,9 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"y has only one class with positive weight, {present.tolist()}; a classifier needs at least two."
             )
-        code = self.code
-        if hasattr(code, "iterrows"):  # a data frame: its index holds the labels
-            code = {label: row.tolist() for label, row in code.iterrows()}
-        if not isinstance(code, Mapping):
-            return present, as_code(code)
+        code = rows_by_label(self.code)
+        if code is None:
+            return present, as_code(self.code)
         classes = np.unique(list(code))
         if (unknown := np.setdiff1d(present, classes)).size:
             raise ValueError(
@@ -265,6 +276,11 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
         return tags
+
+
+def _refuse(objection: str | None) -> None:
+    if objection is not None:
+        raise ValueError(objection)
 
 
 def _refuses_weight(estimator: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from outputcodes._validation import take_rows
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.codes import as_code, check_code
+from outputcodes.codes import as_code, check_code, rows_by_label
 from outputcodes.decoders import as_decoder
 from outputcodes.learners import as_learner
 
@@ -85,13 +85,15 @@ def compare(
     ('all-pairs', 'loss', 3)
     """
     y = np.asarray(y)
-    folds = list(_splitter(cv, random_state).split(np.zeros(len(y)), y))
-    codes, decoders, classes = list(codes), list(decoders), np.unique(y)
+    folds = list(_splitter(cv, y, random_state).split(np.zeros(len(y)), y))
+    codes = [codes] if isinstance(codes, str) else list(codes)
+    decoders = [decoders] if isinstance(decoders, str) else list(decoders)
+    classes = np.unique(y)
     loss = as_learner(estimator).loss
     results = []
     for c, code in enumerate(codes):
         # By label, so that a fold without some class keeps its row.
-        rows = code if isinstance(code, Mapping) else _rows_by_label(code, classes, random_state)
+        rows = rows_by_label(code) or _drawn_rows(code, classes, random_state)
         M = check_code(list(rows.values()))
         served = [decoder for decoder in decoders if as_decoder(decoder).for_loss(loss).objection(M) is None]
         errors = np.empty((len(folds), len(served)))
@@ -110,12 +112,14 @@ def compare(
                 _name(decoder),
                 M.shape[1],
                 float(errors[:, d].mean()),
-                float(errors[:, d].std(ddof=1)),
+                float(errors[:, d].std(ddof=1)) if len(folds) > 1 else 0.0,
                 float(seconds.mean()),
                 tuple(errors[:, d].tolist()),
             )
             for d, decoder in enumerate(served)
         ]
+    if not results:
+        raise ValueError(f"None of the decoders {', '.join(map(_name, decoders))} can serve any of the codes.")
     return sorted(results, key=lambda row: (row.error, row.columns))
 
 
@@ -132,13 +136,17 @@ def _errors(
     return errors
 
 
-def _splitter(cv: Any, random_state: int) -> Any:
+def _splitter(cv: Any, y: NDArray[Any], random_state: int) -> Any:
     if isinstance(cv, int | np.integer):
+        if cv > (rarest := np.unique(y, return_counts=True)[1].min()):
+            raise ValueError(
+                f"cv={cv} is more than the {rarest} rows of the rarest class; use fewer folds or a splitter."
+            )
         return StratifiedKFold(cv, shuffle=True, random_state=random_state)
     return check_cv(cv)
 
 
-def _rows_by_label(code: Any, classes: NDArray[Any], random_state: int) -> dict[Any, list[int]]:
+def _drawn_rows(code: Any, classes: NDArray[Any], random_state: int) -> dict[Any, list[int]]:
     M = as_code(code).matrix(len(classes), random_state=random_state)
     return dict(zip(classes.tolist(), M.tolist(), strict=True))
 

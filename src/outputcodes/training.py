@@ -77,9 +77,11 @@ class Problem:
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
         self._splits: list[tuple[Any, Folds]] = []
 
-    def fit(self, M: NDArray[np.int8], rows: Rows | None = None, init: FittedColumns | None = None) -> Columns:
-        """Train the columns of M on all rows, or on some of them."""
+    def fit(self, M: NDArray[np.int8], rows: Rows | None = None, columns: Rows | None = None) -> Columns:
+        """Train all columns of M, or some of them, on all rows, or on some."""
         rows = self.rows if rows is None else rows
+        n_columns, columns = M.shape[1], np.arange(M.shape[1]) if columns is None else columns
+        M = M[:, columns]
         positive, negative = _signs_present(M, self.y[rows])
         live = positive & negative
         # What a column with one sign answers is that sign; nothing else could be learned from it.
@@ -87,8 +89,8 @@ class Problem:
         if not live.any():
             return Columns(None, live, constant)
         learner = self.learner
-        if not live.all() and hasattr(learner, "take"):
-            learner = learner.take(np.flatnonzero(live))
+        if hasattr(learner, "take"):
+            learner = learner.take(columns[live], n_columns)
         everything = len(rows) == len(self.y)
         fitted = learner.fit_columns(
             self.data,
@@ -96,7 +98,6 @@ class Problem:
             M[:, live],
             self.weight,
             rows=None if everything else rows,
-            init=init,
             n_jobs=self.n_jobs,
             seed=self.seed,
         )
@@ -112,10 +113,12 @@ class Problem:
         # Equal columns are one column, unless each has an estimator of its own.
         positional = getattr(self.learner, "positional", False)
         keys = [(id(splits), column.tobytes(), j if positional else 0) for j, column in enumerate(M.T)]
-        new = [j for j, key in enumerate(keys) if key not in self._remembered]
-        if new:
-            columns = np.ascontiguousarray(M[:, new])
-            F = self._cross_fitted(columns, splits) if splits else self.fit(columns).margins(self.data, self.rows)
+        new = np.array([j for j, key in enumerate(keys) if key not in self._remembered], dtype=np.intp)
+        if new.size:
+            if splits is None:
+                F = self.fit(M, columns=new).margins(self.data, self.rows)
+            else:
+                F = self._cross_fitted(M, new, splits)
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
 
@@ -124,16 +127,16 @@ class Problem:
         if held_out is None:
             return None
         for known, splits in self._splits:
-            if known is held_out:
+            if known is held_out or (isinstance(known, int) and known == held_out):
                 return splits
         self._splits.append((held_out, folds(self.y[self.rows], held_out, self.seed)))
         return self._splits[-1][1]
 
-    def _cross_fitted(self, M: NDArray[np.int8], splits: Folds) -> Array:
-        F = np.full((len(self.rows), M.shape[1]), np.nan)
+    def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds) -> Array:
+        F = np.full((len(self.rows), len(columns)), np.nan)
         for train, test in splits:
-            columns = self.fit(M, self.rows[train])
-            F[np.ix_(test, columns.live)] = columns.margins(self.data, self.rows[test])[:, columns.live]
+            fitted = self.fit(M, self.rows[train], columns)
+            F[np.ix_(test, fitted.live)] = fitted.margins(self.data, self.rows[test])[:, fitted.live]
         return F
 
 

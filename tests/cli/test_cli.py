@@ -30,6 +30,8 @@ def test_compare_prints_a_ranked_table():
         (["compare", "iris", "--codes", "onevsall"], "onevsall"),
         (["compare", "iris", "--decoders", "guess"], "guess"),
         (["compare", "iris", "--cv", "1"], "--cv"),
+        (["compare", "iris", "--cv", "60"], "cv=60"),
+        (["compare", "iris", "--codes", "dense", "--decoders", "vote"], "None of the decoders vote"),
     ],
 )
 def test_bad_words_are_refused_with_code_2(arguments, message):

@@ -3,6 +3,7 @@
 import numpy as np
 import oracles
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from outputcodes.decoders import LossBased, as_decoder
 
@@ -46,3 +47,11 @@ def test_names_options_shapes_and_numbers():
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match="F contains"):
             as_decoder("hinge").scores([[1, bad, 3]], M)
+    with pytest.raises(ValueError, match="beyond 1e\\+100"):
+        as_decoder("squared").scores([[1e200, 0, 0]], M)
+    with pytest.raises(ValueError, match="not finite on these margins"), np.errstate(over="ignore"):
+        LossBased(lambda z: np.exp(-z)).scores([[1000, -5, 3]], M)
+    with pytest.raises(NotFittedError):
+        as_decoder("accuracy-weighted").scores([[1, 2, 3]], M)
+    with pytest.raises(ValueError, match="don't fit"):
+        as_decoder("accuracy-weighted").fit([[1, 2, 3]], [0, 1], M)

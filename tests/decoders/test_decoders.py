@@ -1,5 +1,7 @@
 """Every decoder against its definition in plain loops, and SPEC's identities between decoders (4.2, 4.6, 4.7)."""
 
+from fractions import Fraction
+
 import numpy as np
 import oracles
 import pytest
@@ -61,13 +63,14 @@ def test_zeros_ignored_ranks_as_matlab():
         "exponential": (lambda u: np.exp(-u) / 2, 1),
         "logistic": (lambda u: np.log(1 + np.exp(-u)) / (2 * np.log(2)), 0.5),
         "squared": (lambda u: (1 - u) ** 2 / 2, 1),
+        "binodeviance": (lambda u: np.log(1 + np.exp(-2 * u)) / (2 * np.log(2)), 1),
     }
     rng = np.random.default_rng(3)
     M = oracles.random_code(rng, 5, 8)
     F = rng.normal(size=(50, 8))
     for name, (loss, scale) in matlab.items():
         d = np.array([oracles.loss_distances(f, M, loss, zeros="ignore") for f in F])
-        ours = LossBased(name, zeros="ignore").scores(scale * F, M)
+        ours = LossBased({"binodeviance": "logistic"}.get(name, name), zeros="ignore").scores(scale * F, M)
         assert np.array_equal(rankdata(-d.round(12), axis=1), rankdata(ours.round(12), axis=1)), name
 
 
@@ -159,6 +162,79 @@ def test_exponential_has_no_false_ties_far_out():
     # Both classes carry e^800 once; the second also carries e^799.
     M = np.array([[-1, +1, +1], [-1, -1, +1], [+1, +1, -1]])
     assert as_decoder("exponential").ties([[800.0, 799.0, 900.0]], M).sum() == 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 400.0, 800.0, 1e9])
+@pytest.mark.parametrize("name", FIXED)
+def test_margins_on_a_codeword_however_large_decode_to_it(name, scale):
+    M = oracles.all_pairs(4) if name in PAIRWISE else oracles.one_vs_all(5)
+    assert np.array_equal(as_decoder(name).predict(scale * M.astype(float), M), np.arange(len(M)))
+    assert np.isfinite(as_decoder(name).scores(scale * M.astype(float), M)).all()
+
+
+@pytest.mark.parametrize("name", ["hamming", "inverse-hamming"])
+@pytest.mark.parametrize("zeros", ["count", "ignore"])
+def test_exact_ties_go_to_the_lowest_index(name, zeros):
+    rng = np.random.default_rng(14)
+    for _ in range(60):
+        M = oracles.random_code(rng, 4, 6, zeros=name == "hamming")
+        decoder = LossBased("hamming", zeros=zeros) if name == "hamming" else as_decoder(name)
+        if decoder.objection(M) is not None:
+            continue
+        F = rng.choice([-1, 1], size=(40, 6))
+        wrong = [
+            [
+                sum(
+                    Fraction(1, 2) if m == 0 else Fraction(int(m != b))
+                    for m, b in zip(row, f, strict=True)
+                    if zeros == "count" or m != 0
+                )
+                for row in M.tolist()
+            ]
+            for f in F.tolist()
+        ]
+        if name == "hamming":
+            divisor = [1 if zeros == "count" else np.count_nonzero(row) for row in M]
+            best = [[-d / int(n) for d, n in zip(row, divisor, strict=True)] for row in wrong]
+        else:
+            delta = exact_inverse([[Fraction(int(6 - u @ v), 2) for v in M] for u in M])
+            best = [
+                [sum(a * b for a, b in zip(d, column, strict=True)) for column in zip(*delta, strict=True)]
+                for d in wrong
+            ]
+        expected = [row.index(max(row)) for row in best]
+        assert decoder.predict(F.astype(float), M).tolist() == expected
+
+
+def exact_inverse(A):
+    """Gauss–Jordan in exact fractions."""
+    n = len(A)
+    rows = [list(row) + [Fraction(int(i == j)) for j in range(n)] for i, row in enumerate(A)]
+    for c in range(n):
+        pivot = next(r for r in range(c, n) if rows[r][c] != 0)
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        rows[c] = [v / rows[c][c] for v in rows[c]]
+        rows = [
+            row if r == c else [v - row[c] * p for v, p in zip(row, rows[c], strict=True)] for r, row in enumerate(rows)
+        ]
+    return [row[n:] for row in rows]
+
+
+def test_ties_are_relative_and_seen_before_they_are_broken():
+    decoder = LossBased("logistic", zeros="ignore")
+    assert decoder.ties([[16.0, 40.0]], [[1, 0], [0, 1], [-1, -1]]).tolist() == [[False, True, False]]
+    # Equal hinge distances, broken by the linear score for the prediction.
+    M = [[1, 1, 0], [1, 0, 1], [-1, -1, -1]]
+    f = [[2.0, 3.0, 4.0]]
+    assert as_decoder("hinge").ties(f, M).tolist() == [[True, True, False]]
+    assert as_decoder("hinge").predict(f, M).tolist() == [1]
+
+
+def test_a_loss_object_decodes_as_its_name():
+    f = [[1.0, 2.0, -1.0]]
+    M = oracles.one_vs_all(3)
+    for name, loss in LOSSES.items():
+        assert np.array_equal(LossBased(loss).scores(f, M), LossBased(name).scores(f, M))
 
 
 def test_saturated_losses_fall_back_on_the_linear_score():

@@ -29,8 +29,10 @@ DEFAULT_DECODERS = "hamming,loss,linear,exponential,vote,inverse-hamming"
 
 def compare(
     data: Annotated[str, typer.Argument(help=f"A data set: {', '.join(DATA_SETS)}.")] = "digits",
-    codes: Annotated[str, typer.Option(help="Codes, separated by commas.")] = DEFAULT_CODES,
-    decoders: Annotated[str, typer.Option(help="Decoders, separated by commas.")] = DEFAULT_DECODERS,
+    codes: Annotated[str, typer.Option(help=f"Codes, with commas between, of: {', '.join(CODES)}.")] = DEFAULT_CODES,
+    decoders: Annotated[
+        str, typer.Option(help=f"Decoders, separated by commas, of: {', '.join(DECODERS)}.")
+    ] = DEFAULT_DECODERS,
     cv: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
     jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of codes and folds.")] = 0,
@@ -44,24 +46,21 @@ def compare(
     learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("training")
-        rows = selection.compare(
-            X,
-            y,
-            learner,
-            codes=chosen[0],
-            decoders=chosen[1],
-            cv=cv,
-            n_jobs=jobs,
-            random_state=seed,
-            watch=lambda code, done, total: progress.update(
-                task, description=f"training {code}", completed=done, total=total
-            ),
-        )
+
+        def watch(code: str, done: int, total: int) -> None:
+            progress.update(task, description=f"training {code}", completed=done, total=total)
+
+        try:
+            rows = selection.compare(
+                X, y, learner, codes=chosen[0], decoders=chosen[1], cv=cv, n_jobs=jobs, random_state=seed, watch=watch
+            )
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
     console.print(_table(rows, f"{data}: {len(y)} rows, {len(set(y))} classes, {cv}-fold cross-validation"))
 
 
 def _names(text: str, known: Mapping[str, object], option: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in text.split(",") if name.strip()]
     if unknown := [name for name in names if name not in known]:
         raise typer.BadParameter(f"{', '.join(unknown)}: unknown; choose from {', '.join(known)}.", param_hint=option)
     return names

@@ -6,6 +6,8 @@ A code is a name in `CODES`, an object with `matrix(n_classes, random_state, pro
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from outputcodes._validation import unknown_name
 from outputcodes.codes.algebraic import BCH, Hadamard
 from outputcodes.codes.base import Code
@@ -18,7 +20,7 @@ from outputcodes.codes.faults import (
     repeated_rows,
     unseparated_pairs,
 )
-from outputcodes.codes.given import Given
+from outputcodes.codes.given import Given, rows_by_label
 from outputcodes.codes.plotting import plot
 from outputcodes.codes.properties import (
     column_distances,
@@ -57,6 +59,11 @@ def as_code(code: Any) -> Any:
         raise unknown_name("code", code, CODES)
     if hasattr(code, "matrix") and not isinstance(code, type):
         return code
+    if np.ndim(code) == 0:
+        raise ValueError(
+            f"code={code!r} must be a name ({', '.join(CODES)}), an instance such as Dense(), "
+            "a matrix over {-1, 0, +1} or a mapping {label: row}."
+        )
     return Given(code)
 
 
@@ -87,5 +94,6 @@ __all__ = [
     "repeated_columns",
     "repeated_rows",
     "row_distances",
+    "rows_by_label",
     "unseparated_pairs",
 ]

@@ -42,6 +42,8 @@ def as_entries(M: ArrayLike) -> Matrix:
     array([[ 1, -1],
            [ 0,  1]], dtype=int8)
     """
+    if isinstance(M, str) or hasattr(M, "matrix"):
+        raise ValueError(f"{M!r} is a code without a number of classes; draw its matrix first: as_code(...).matrix(k).")
     if isinstance(M, Mapping):
         M = list(M.values())
     try:

@@ -44,6 +44,9 @@ class AllPairs(Code):
 class Ordinal(Code):
     """k - 1 columns for ordered classes, column s asking whether the class comes after s; rho = 1.
 
+    Rows belong to the classes in sorted order, as everywhere: if that is not the order meant (words such as low, mid,
+    high), give the classifier a mapping {label: row}.
+
     >>> Ordinal().matrix(4)
     array([[-1, -1, -1],
            [ 1, -1, -1],

@@ -1,10 +1,25 @@
 """The user's own matrix as a code."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from outputcodes.codes.base import Code, Matrix, as_entries, checked_n_classes
+
+
+def rows_by_label(code: Any) -> dict[Any, list[int]] | None:
+    """Return {label: row} if the code is a mapping or a data frame indexed by label, else None.
+
+    >>> rows_by_label({"cat": [1, -1], "dog": [-1, 1]})
+    {'cat': [1, -1], 'dog': [-1, 1]}
+    """
+    if hasattr(code, "iterrows"):
+        if code.index.has_duplicates:
+            label = code.index[code.index.duplicated()][0]
+            raise ValueError(f"code has two rows for the label {label}; give each label one row.")
+        return {label: row.tolist() for label, row in code.iterrows()}
+    return dict(code) if isinstance(code, Mapping) else None
 
 
 class Given(Code):
@@ -26,6 +41,7 @@ class Given(Code):
         M = as_entries(self.entries)
         if len(M) != k:
             raise ValueError(
-                f"the given code has {len(M)} rows but there are n_classes={k} classes: give one row per class."
+                f"the given code has {len(M)} rows but there are n_classes={k} classes: give one row per class, "
+                "or a mapping {label: row}, which may hold classes without examples."
             )
         return M

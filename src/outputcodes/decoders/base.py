@@ -12,6 +12,9 @@ from sklearn.utils import assert_all_finite
 
 from outputcodes._blocks import row_blocks
 
+# Powers up to the third, summed over any code, stay finite.
+LARGEST_MARGIN = 1e100
+
 Array = NDArray[np.float64]
 Scorer = Callable[[Array], Array]
 
@@ -30,6 +33,9 @@ class Decoder(BaseEstimator):
     # Whether exact ties of scores are broken by the linear score M·f before the index. Losses that saturate tie in
     # floating point where the margins still tell the classes apart; ties of votes and of Hamming distances are real.
     breaks_ties: bool = True
+
+    # Scores are −log of a distance: a relative difference of distances is an absolute one of scores.
+    scores_are_logarithms: bool = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         raise NotImplementedError
@@ -69,13 +75,17 @@ class Decoder(BaseEstimator):
         return best
 
     def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
-        """The tie set of each row, as a mask (n, k): classes whose score equals the best within `tolerance`.
+        """The tie set of each row before any tie is broken, as a mask (n, k).
 
-        Hamming distances are multiples of ½, so their ties are exact; elsewhere the tolerance is relative.
+        Hamming distances are multiples of ½, so their ties are exact; elsewhere distances within a relative
+        `tolerance` count as tied.
         """
-        D = self.scores(F, M)
-        best = D.max(axis=1, keepdims=True)
-        mask: NDArray[np.bool_] = best - tolerance * np.maximum(1.0, np.abs(best)) <= D
+        F, M, scorer = self._open(F, M)
+        mask = np.empty((F.shape[0], M.shape[0]), dtype=bool)
+        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+            D = scorer(F[rows])
+            best = D.max(axis=1, keepdims=True)
+            mask[rows] = D >= best - tolerance * (1.0 if self.scores_are_logarithms else np.abs(best))
         return mask
 
     def _open(self, F: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[Any], Scorer]:
@@ -84,7 +94,9 @@ class Decoder(BaseEstimator):
             raise ValueError(
                 f"F of shape {F.shape} and M of shape {M.shape} don't fit: margins are (n, L), a code is (k, L)."
             )
-        assert_all_finite(F, input_name="F")
+        if F.size and not max(F.max(), -F.min()) <= LARGEST_MARGIN:
+            assert_all_finite(F, input_name="F")
+            raise ValueError(f"F holds margins beyond {LARGEST_MARGIN:g}, whose cube overflows; scale them down.")
         if (reason := self.objection(M)) is not None:
             raise ValueError(reason)
         return F, M, self._scorer(M)

@@ -46,17 +46,12 @@ class BetaDensity(Decoder):
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         side = M.shape[1] + 1
-        known = np.full(side * side, np.nan)
 
-        # α and β are small whole numbers: each pair that occurs is worked out once for all rows.
+        # α and β are small whole numbers: each pair that occurs in a block is worked out once.
         def score(F: Array) -> Array:
             agree, contradict = matches(F, M)
-            pair = (agree * side + contradict).astype(np.intp)
-            seen = np.zeros(known.size, dtype=bool)
-            seen[pair] = True
-            new = np.flatnonzero(seen & np.isnan(known))
-            known[new] = _pessimistic_share(*np.divmod(new, side))
-            shares: Array = known[pair]
+            pairs, place = np.unique((agree * side + contradict).astype(np.intp), return_inverse=True)
+            shares: Array = _pessimistic_share(*np.divmod(pairs, side))[place.reshape(agree.shape)]
             return shares
 
         return score
@@ -74,7 +69,7 @@ class InverseHamming(Decoder):
     """Hamming distances freed from the distances between the rows: q = Δ⁻¹ d, the largest q wins.
 
     Δ holds the distances between the rows of the code. An output equal to row j of a code without zeros
-    scores 1 for class j and 0 for the others.
+    scores 1 for class j and 0 for the others. Scores are rounded to ten decimals.
 
     Examples
     --------
@@ -100,7 +95,8 @@ class InverseHamming(Decoder):
 
         def score(F: Array) -> Array:
             hamming = (M.shape[1] - np.sign(F) @ rows) / 2
-            q: Array = hamming @ inverse
+            # Rounded, so that ties are those of the exact answer and go to the lower index.
+            q: Array = np.round(hamming @ inverse, 10)
             return q
 
         return score

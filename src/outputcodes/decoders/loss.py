@@ -8,8 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._blocks import row_blocks
+from outputcodes._validation import check_margins, check_weight
 from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
 from outputcodes.losses import LOSSES, Loss, as_loss
 
@@ -50,27 +53,32 @@ class LossBased(Decoder):
     @property
     def breaks_ties(self) -> bool:  # type: ignore[override]
         """Hamming's ties are real (on all-pairs it is the plain vote), and the linear loss is its own tie-breaker."""
-        return self.loss not in ("hamming", "linear")
+        return self.loss is None or as_loss(self.loss).name not in ("hamming", "linear")
+
+    @property
+    def scores_are_logarithms(self) -> bool:  # type: ignore[override]
+        """With the exponential loss."""
+        return self.loss is not None and as_loss(self.loss) is LOSSES["exponential"]
 
     def for_loss(self, loss: Any) -> Decoder:
         """With `loss` filled in where it was left open."""
-        return self if self.loss is not None else LossBased(loss, self.zeros)
+        return self if self.loss is not None else clone(self).set_params(loss=loss)
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A loss that was left open and nobody filled in, or an unknown treatment of zeros."""
         if self.loss is None:
             return (
-                "decoder='loss' decodes by the learner's own loss, and there is no single one here (the estimators of "
-                f"a list may minimise different losses); name one of {', '.join(LOSSES)}."
+                "decoder='loss' decodes by the loss of the learner. Plain arrays have none, and the estimators of a "
+                f"list may have several; name one of {', '.join(LOSSES)}."
             )
+        as_loss(self.loss)  # an unknown name has an error of its own
         return None if self.zeros in ("count", "ignore") else f"zeros={self.zeros!r} must be 'count' or 'ignore'."
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
-        weight = np.ones(M.shape)
-        if self.zeros == "ignore":
-            weight = (M != 0) / np.count_nonzero(M, axis=1, keepdims=True)
         assert self.loss is not None  # `objection` saw to it
-        return loss_scorer(as_loss(self.loss), M, weight)
+        if self.zeros == "count":
+            return loss_scorer(as_loss(self.loss), M, np.ones(M.shape))
+        return loss_scorer(as_loss(self.loss), M, (M != 0).astype(np.float64), np.count_nonzero(M, axis=1))
 
 
 class AccuracyWeighted(Decoder):
@@ -104,55 +112,82 @@ class AccuracyWeighted(Decoder):
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> AccuracyWeighted:
         """Measure the columns on margins F with labels y in 0..k-1."""
-        F, y, M = np.asarray(F, dtype=np.float64), np.asarray(y), np.asarray(M)
-        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
-        right = (np.sign(F) == M[y]) & (M[y] != 0)
-        total = np.zeros(M.shape)
-        np.add.at(total, y, right * weight[:, None])
+        F, labels, code = check_margins(F, y, M)
+        mass = check_weight(weight, len(labels))
+        right = (np.sign(F) == code[labels]) & (code[labels] != 0)
+        total = np.zeros(code.shape)
+        np.add.at(total, labels, right * (1.0 if mass is None else mass[:, None]))
         # Dividing by the class's weight is undone by the normalisation of rows that follows.
         silent = total.sum(axis=1) == 0
-        total[silent] = M[silent] != 0
+        total[silent] = code[silent] != 0
         self.accuracy_ = total / total.sum(axis=1, keepdims=True)
         return self
 
+    @property
+    def scores_are_logarithms(self) -> bool:  # type: ignore[override]
+        """With the exponential loss."""
+        return as_loss(self.loss) is LOSSES["exponential"]
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """None but an unknown loss, which has an error of its own."""
+        as_loss(self.loss)
+        return None
+
     def _scorer(self, M: NDArray[Any]) -> Scorer:
+        check_is_fitted(self)
         return loss_scorer(as_loss(self.loss), M, self.accuracy_)
 
 
-def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
-    """Score blocks of margins by −Σ_s weight_rs·L(M_rs·f_s), or by its logarithm where L is exponential."""
-    if loss.odd:
-        return _odd_scorer(loss, M, weight)
+def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.intp] | None = None) -> Scorer:
+    """Score blocks of margins by −Σ_s weight_rs·L(M_rs·f_s) / divisor_r, or by its logarithm where L is exponential.
+
+    Dividing at the end, not in the weights, keeps Hamming's sums whole and their ties exact.
+    """
+    sums = _odd_sums(loss, M, weight) if loss.odd else _sums(loss, M, weight)
+
+    def by_value(F: Array) -> Array:
+        D = sums(F)
+        return D if divisor is None else np.divide(D, divisor, out=D)
+
+    def by_logarithm(F: Array) -> Array:
+        large = np.abs(F).max(axis=1) > SAFE_EXPONENT
+        D = np.empty((F.shape[0], M.shape[0]))
+        D[~large] = -np.log(-sums(F[~large]))
+        found = np.flatnonzero(large)
+        for rows in row_blocks(len(found), M.size):
+            rare = found[rows]
+            D[rare] = -logsumexp(-F[rare, None, :] * M, b=weight, axis=2)
+        return D if divisor is None else np.add(D, np.log(divisor), out=D)
+
+    return by_logarithm if loss is LOSSES["exponential"] else by_value
+
+
+def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
+    """−Σ_s weight_rs·L(M_rs·f_s) as one product of [L(F), L(−F)] with the code's two signs."""
     plus, minus, zero = signs_of(M)
     stacked = -np.hstack([weight * plus, weight * minus]).T
     constant = -loss.at_zero * (weight * zero).sum(axis=1)
     L = M.shape[1]
 
-    def by_value(F: Array) -> Array:
+    def sums(F: Array) -> Array:
         both = np.empty((F.shape[0], 2 * L))
         both[:, :L] = loss(F)
         both[:, L:] = loss(-F)
+        if loss.name not in LOSSES and not np.isfinite(both).all():
+            raise ValueError(f"loss={loss.name!r} is not finite on these margins, up to {np.abs(F).max():g}.")
         D = both @ stacked
         return np.add(D, constant, out=D) if constant.any() else D
 
-    def by_logarithm(F: Array) -> Array:
-        D = by_value(F)
-        np.negative(np.log(np.negative(D, out=D), out=D), out=D)
-        large = np.flatnonzero(np.abs(F).max(axis=1) > SAFE_EXPONENT)
-        for rows in row_blocks(large.size, M.size):
-            D[large[rows]] = -logsumexp(-F[large[rows], None, :] * M, b=weight, axis=2)
-        return D
-
-    return by_logarithm if loss is LOSSES["exponential"] else by_value
+    return sums
 
 
-def _odd_scorer(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
-    """Where L(z) + L(−z) = 2L(0), L(m·f) = L(0) + m·(L(f) − L(0)): one product, half the size, serves both signs."""
+def _odd_sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
+    """The same where L(z) + L(−z) = 2L(0): L(m·f) = L(0) + m·(L(f) − L(0)), so half the product serves both signs."""
     signed = -(weight * M).T
     constant = -loss.at_zero * weight.sum(axis=1)
 
-    def score(F: Array) -> Array:
+    def sums(F: Array) -> Array:
         D: Array = (loss(F) - loss.at_zero) @ signed
         return np.add(D, constant, out=D) if constant.any() else D
 
-    return score
+    return sums

@@ -84,11 +84,14 @@ class Dag(Decoder):
 
 def _not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
     k, L = M.shape
+    first, last = np.argmax(M != 0, axis=0), k - 1 - np.argmax(M[::-1] != 0, axis=0)
+    columns = np.arange(L)
+    opposed = M[first, columns] * M[last, columns] == -1
     if (
         k * (k - 1) // 2 == L
-        and np.array_equal(np.sort(M, axis=0)[[0, -1]], [[-1] * L, [1] * L])
-        and not np.sort(M, axis=0)[1:-1].any()
-        and len(np.unique(np.abs(M), axis=1).T) == L
+        and opposed.all()
+        and np.count_nonzero(M) == 2 * L
+        and len(np.unique(first * k + last)) == L
     ):
         return None
     return (

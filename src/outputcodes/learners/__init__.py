@@ -2,7 +2,7 @@
 
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import LEARNERS, as_learner, estimators_in
-from outputcodes.learners.per_column import PerColumn
+from outputcodes.learners.per_column import PerColumn, rows_of_params
 from outputcodes.learners.protocol import Certificate, FittedColumns, Learner
 from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.shared import SharedLearner
@@ -21,4 +21,5 @@ __all__ = [
     "entrance",
     "estimators_in",
     "input_tags",
+    "rows_of_params",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import InputTags, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 Array = NDArray[np.float64]
@@ -24,14 +24,15 @@ SMALLEST_PROBABILITY = 1e-12
 
 
 class Reading(NamedTuple):
-    """f = scale · answer is the margin of `loss`; scale may depend on the fitted estimator."""
+    """f = scale · answer is the margin of `loss`."""
 
     loss: str
-    scale: float | Callable[[Any], float]
+    scale: float
 
 
-def _adaboost_scale(fitted: Any) -> float:
-    return float(np.sum(fitted.estimator_weights_)) / 4
+def _adaboost(estimator: Any) -> Reading:
+    # Its answer is 4f divided by the sum of its weights, known once it is fitted.
+    return Reading("exponential", float(np.sum(getattr(estimator, "estimator_weights_", 4.0))) / 4)
 
 
 _LOG_ODDS = Reading("logistic", 0.5)
@@ -39,9 +40,10 @@ _HINGE = Reading("hinge", 1.0)
 _SQUARED_HINGE = Reading("squared-hinge", 1.0)
 _SQUARED = Reading("squared", 1.0)
 
-# Readings of `decision_function`, by class name; a dict of readings is chosen by the estimator's own `loss`.
-DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading]] = {
-    "AdaBoostClassifier": Reading("exponential", _adaboost_scale),
+# How the answer of `decision_function` is read, by class name: a reading, or one by the estimator's own `loss`, or a
+# function of the estimator.
+DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading] | Callable[[Any], Reading]] = {
+    "AdaBoostClassifier": _adaboost,
     "GradientBoostingClassifier": {"log_loss": _LOG_ODDS, "exponential": Reading("exponential", 1.0)},
     "HistGradientBoostingClassifier": _LOG_ODDS,
     "LinearDiscriminantAnalysis": _LOG_ODDS,
@@ -59,24 +61,24 @@ DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading]] = {
         "log_loss": _LOG_ODDS,
         "modified_huber": _SQUARED_HINGE,
         "perceptron": _HINGE,
-        "squared_error": _SQUARED,
         "squared_hinge": _SQUARED_HINGE,
+        # Regression losses on ±1.
+        "squared_error": _SQUARED,
+        "huber": _SQUARED,
+        "epsilon_insensitive": _SQUARED,
+        "squared_epsilon_insensitive": _SQUARED,
     },
     "SVC": _HINGE,
 }
 
-
-def innermost(estimator: Any) -> Any:
-    """The estimator that gives the answers: a pipeline's last step, a search's best or only estimator."""
-    if hasattr(estimator, "steps"):
-        return innermost(estimator.steps[-1][1])
-    if _is_search(estimator):
-        return innermost(getattr(estimator, "best_estimator_", estimator.estimator))
-    return estimator
+# Where wrappers that hand on an inner estimator's answer keep it, the fitted one first.
+_INNER = ("best_estimator_", "final_estimator_", "estimator_", "final_estimator", "estimator")
 
 
 def input_tags(estimator: Any) -> Any:
     """What kinds of X an estimator takes; pipelines and searches don't tell that their first step takes texts."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return InputTags()
     tags = get_tags(estimator).input_tags
     tags.two_d_array = get_tags(entrance(estimator)).input_tags.two_d_array
     return tags
@@ -112,17 +114,23 @@ def reading_of(estimator: Any) -> Reading:
     if is_regressor(estimator):
         return _SQUARED
     if hasattr(estimator, "decision_function"):
-        inner = innermost(estimator)
-        for base in type(inner).__mro__:
-            known = DECISION_FUNCTIONS.get(base.__name__) if base.__module__.startswith("sklearn.") else None
-            if isinstance(known, dict):
-                return known.get(inner.loss, _HINGE)
-            if known is not None:
-                return known
-        return _HINGE
+        return _decision_reading(estimator)
     if hasattr(estimator, "predict_proba"):
         return Reading("logistic", 1.0)
     return Reading("hamming", 1.0)
+
+
+def _decision_reading(estimator: Any) -> Reading:
+    for base in type(estimator).__mro__:
+        known = DECISION_FUNCTIONS.get(base.__name__) if base.__module__.startswith("sklearn.") else None
+        if isinstance(known, dict):
+            return known.get(estimator.loss, _HINGE)
+        if known is not None:
+            return known if isinstance(known, Reading) else known(estimator)
+    if hasattr(estimator, "steps"):
+        return _decision_reading(estimator.steps[-1][1])
+    inner = next((getattr(estimator, name) for name in _INNER if hasattr(estimator, name)), None)
+    return _HINGE if inner is None else _decision_reading(inner)
 
 
 def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:
@@ -130,7 +138,7 @@ def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:
     return signs.astype(np.float64) if is_regressor(estimator) else (signs > 0).astype(np.intp)
 
 
-def read_margins(estimator: Any, X: Any, scale: float | Callable[[Any], float]) -> Array:
+def read_margins(estimator: Any, X: Any, scale: float) -> Array:
     """The margins of one fitted column, +1 being the positive side."""
     if not is_regressor(estimator) and hasattr(estimator, "decision_function"):
         f = np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -145,8 +153,7 @@ def read_margins(estimator: Any, X: Any, scale: float | Callable[[Any], float]) 
         f = f if is_regressor(estimator) else 2 * f - 1
     if np.isnan(f).any():
         raise ValueError(f"{estimator!r} answered NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
-    f = f * (scale(innermost(estimator)) if callable(scale) else scale)
-    return np.clip(f, -LARGEST_MARGIN, LARGEST_MARGIN)
+    return np.clip(scale * f, -LARGEST_MARGIN, LARGEST_MARGIN)
 
 
 def weight_argument(estimator: Any) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
+from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from outputcodes._validation import unknown_name
@@ -54,10 +55,14 @@ def as_learner(
             raise ValueError(f"{type(estimator).__name__} trains all columns at once and takes no {asked}.")
         return cast(Learner, estimator)
     inner = estimators_in(estimator)
+    if not inner:
+        raise ValueError("estimator=[] is an empty list; give one estimator per column of the code.")
     for one in inner:
-        if isinstance(one, type) or not hasattr(one, "fit"):
+        fitting = hasattr(one, "fit") and (hasattr(one, "predict") or is_classifier(one) or is_regressor(one))
+        if isinstance(one, type) or not fitting:
             raise ValueError(
-                f"estimator={one!r} must be an instance of a scikit-learn estimator, such as LogisticRegression()."
+                f"estimator={one!r} must be an instance of a scikit-learn classifier or regressor, such as "
+                "LogisticRegression()."
             )
     given = estimator if isinstance(estimator, PerColumn) else PerColumn(estimator)
     learner = PerColumn(

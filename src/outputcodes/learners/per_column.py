@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from outputcodes.learners.foreign import (
     weight_argument,
 )
 from outputcodes.learners.protocol import Certificate
+from outputcodes.losses import as_loss
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -70,30 +73,25 @@ class PerColumn(BaseEstimator):
     @property
     def loss(self) -> str | None:
         """The margin loss of the columns; None if they differ."""
-        if self.margin_loss is not None:
-            return self.margin_loss
-        found = {reading_of(estimator).loss for estimator in self._estimators()}
-        return found.pop() if len(found) == 1 else None
+        return _common_loss(self._readings(self._estimators()))
 
     @property
     def positional(self) -> bool:
         """Each column has an estimator of its own."""
         return isinstance(self.estimator, (list, tuple))
 
-    @property
-    def answers_signs_only(self) -> bool:
-        """Some estimator has nothing but `predict`."""
-        return any(answers_signs_only(estimator) for estimator in self._estimators())
-
     def prepare(self, X: Any, like: Any = None) -> Any:
         """X itself, in a form whose rows can be taken."""
         return X.tocsr() if hasattr(X, "tocsr") else X
 
-    def take(self, columns: Rows) -> PerColumn:
-        """The learner for some columns of the code only: picks from a list of estimators."""
-        if not self.positional:
-            return self
-        return PerColumn(**{**self.get_params(deep=False), "estimator": [self.estimator[j] for j in columns]})
+    def take(self, columns: Rows, n_columns: int) -> PerColumn:
+        """The learner for some columns of a code of `n_columns`: each keeps its own estimator and its own seed."""
+        part = copy.copy(self)
+        part._places = columns
+        if self.positional:
+            estimators = self._estimators(n_columns)
+            part.estimator = [estimators[j] for j in columns]
+        return part
 
     def fit_columns(
         self,
@@ -110,21 +108,24 @@ class PerColumn(BaseEstimator):
     ) -> FittedPerColumn:
         """Clone and fit, column by column under joblib; `init` is not used."""
         estimators = self._estimators(M.shape[1])
-        readings = [self._reading(estimator) for estimator in estimators]
+        places = getattr(self, "_places", range(M.shape[1]))
         pairwise = get_tags(estimators[0]).input_tags.pairwise
         jobs = []
         for j, estimator in enumerate(estimators):
             seen = _rows_of_column(y, M[:, j], weight, column_weight, j, rows)
             column_weights = _weights_of_column(y, weight, column_weight, j, seen)
-            seeded = _seeded(estimator, np.random.SeedSequence((seed, j)))
+            seeded = _seeded(estimator, np.random.SeedSequence((seed, places[j])))
             params = rows_of_params(self.fit_params, len(y), seen)
             if column_weights is not None:
                 params |= _weight_params(estimator, column_weights)
             target = targets_of(estimator, M[y if seen is None else y[seen], j])
             jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
-        trained = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        # As they come only where someone watches: not every joblib backend can.
+        trained = Parallel(n_jobs=n_jobs, return_as="generator" if self.verbose else "list")(jobs)
         fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)
-        return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, [r.scale for r in readings], n_jobs)
+        # Some estimators show what they answer, or on which scale, only once they are fitted.
+        readings = self._readings(fitted)
+        return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, readings, n_jobs)
 
     def _estimators(self, n_columns: int | None = None) -> list[Any]:
         if not self.positional:
@@ -136,9 +137,12 @@ class PerColumn(BaseEstimator):
             )
         return list(self.estimator)
 
-    def _reading(self, estimator: Any) -> Reading:
-        known = reading_of(estimator)
-        return Reading(self.margin_loss or known.loss, known.scale if self.scale is None else self.scale)
+    def _readings(self, estimators: Sequence[Any]) -> list[Reading]:
+        loss = None if self.margin_loss is None else as_loss(self.margin_loss).name
+        if self.scale is not None and not (isinstance(self.scale, Real) and 0 < self.scale < np.inf):
+            raise ValueError(f"scale={self.scale!r} must be a positive, finite number.")
+        found = map(reading_of, estimators)
+        return [Reading(loss or r.loss, r.scale if self.scale is None else self.scale) for r in found]
 
 
 class FittedPerColumn:
@@ -149,6 +153,10 @@ class FittedPerColumn:
     estimators : list of fitted estimators
     rows : list of arrays, or None
         With precomputed kernels, the rows that each column was trained on: they pick the columns of a new kernel.
+    loss : str or None
+        The margin loss that the fitted estimators turned out to have; None if they differ.
+    answers_signs_only : bool
+        Some estimator has nothing but `predict`.
     certificate : None
         Foreign solvers give none.
     """
@@ -159,12 +167,14 @@ class FittedPerColumn:
         self,
         estimators: list[Any],
         rows: list[Rows | None] | None,
-        scales: list[float | Callable[[Any], float]],
+        readings: list[Reading],
         n_jobs: int | None,
     ) -> None:
         self.estimators = estimators
         self.rows = rows
-        self.scales = scales
+        self.scales = [reading.scale for reading in readings]
+        self.loss = _common_loss(readings)
+        self.answers_signs_only = any(map(answers_signs_only, estimators))
         self.n_jobs = n_jobs
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
@@ -177,6 +187,11 @@ class FittedPerColumn:
             for estimator, scale, seen in zip(self.estimators, self.scales, kernel_columns, strict=True)
         )
         return np.column_stack(columns) if columns else np.empty((n_rows_of(X), 0))
+
+
+def _common_loss(readings: Sequence[Reading]) -> str | None:
+    losses = {reading.loss for reading in readings}
+    return losses.pop() if len(losses) == 1 else None
 
 
 def rows_of_params(params: dict[str, Any] | None, n_rows: int, rows: Rows | None) -> dict[str, Any]:

@@ -64,7 +64,8 @@ class Learner(Protocol):
     ) -> FittedColumns:
         """Train column j on sign M[y_i, j]; 0 = example i is absent. The learner itself is unchanged.
 
-        `y` and `weight` are aligned with `data`; `rows` picks the rows to train on; `init` is a warm start.
+        `y` and `weight` are aligned with `data`; `rows` picks the rows to train on (outside them y may be -1);
+        `init` is a warm start.
         Example i weighs weight[i]·column_weight[y_i, j] in column j. Both signs occur in every column.
         """
         ...

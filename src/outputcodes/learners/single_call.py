@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from outputcodes._validation import n_rows_of, take_rows
-from outputcodes.learners.per_column import PerColumn, rows_of_params
-from outputcodes.learners.protocol import Certificate, FittedColumns
+from outputcodes.learners.per_column import FittedPerColumn, PerColumn, rows_of_params
+from outputcodes.learners.protocol import Certificate
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -38,16 +38,14 @@ class SingleCall(BaseEstimator):
         """The margin loss of the one estimator."""
         return self.learner.loss
 
-    @property
-    def answers_signs_only(self) -> bool:
-        """The estimator has nothing but `predict`."""
-        return self.learner.answers_signs_only
-
     def prepare(self, X: Any, like: Any = None) -> Any:
         """X as numbers, dense or in sparse rows."""
         if get_tags(self.learner.estimator).input_tags.pairwise:
             raise ValueError("variant='single-call' can't add columns to a precomputed kernel; use 'multi-call'.")
-        return X.tocsr() if sp.issparse(X) else np.asarray(X)
+        X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError("variant='single-call' adds columns to a table of numbers; X is none. Use 'multi-call'.")
+        return X
 
     def fit_columns(
         self,
@@ -96,8 +94,10 @@ class FittedSingleCall:
 
     certificate: Certificate | None = None
 
-    def __init__(self, fitted: FittedColumns, n_columns: int) -> None:
+    def __init__(self, fitted: FittedPerColumn, n_columns: int) -> None:
         self.fitted = fitted
+        self.loss = fitted.loss
+        self.answers_signs_only = fitted.answers_signs_only
         self.n_columns = n_columns
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
