@@ -16,6 +16,7 @@ test: .venv/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2
 
 bench: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	for script in $(filter-out benchmarks/common.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
 
 docs: .venv/installed

@@ -17,7 +17,10 @@ codes = pytest.mark.parametrize("code", ["one-vs-all", "all-pairs", "dense", "sp
 
 # A tight tolerance, so that two ways to the same optimum end in the same place; margins agree to the number given.
 TIGHT: dict[str, tuple[dict[str, float], float]] = {
+    "linear-svm": ({"tol": 1e-15, "max_iter": 100_000}, 1e-5),
+    "logistic": ({"tol": 1e-16}, 1e-6),
     "ridge": ({}, 1e-9),
+    "stumps": ({}, 1e-9),
 }
 
 

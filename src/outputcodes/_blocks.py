@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 S = TypeVar("S")
 T = TypeVar("T")
+# A `map` that answers a list; perhaps by threads.
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 # A block of float64 that stays near the processor: 4 MiB.
 BLOCK_VALUES = 1 << 19
@@ -27,18 +30,32 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:
-    """The answers of `work` on each block, in the order of the blocks, computed by Python threads.
+def serially(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """The `Run` of one thread."""
+    return [work(item) for item in items]
 
-    BLAS runs single-threaded meanwhile. As blocks don't depend on `n_jobs` and answers come in their order, sums
-    over them are the same to the last bit for any number of threads.
 
-    >>> over_blocks(lambda block: block.stop - block.start, row_blocks(5, BLOCK_VALUES // 2), n_jobs=2)
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[Run]:
+    """A `map` by Python threads that answers a list; BLAS runs single-threaded inside.
+
+    As blocks don't depend on `n_jobs` and answers come in their order, sums over them are the same to the last bit
+    for any number of threads.
+
+    >>> with threads(n_jobs=2) as run:
+    ...     run(lambda block: block.stop - block.start, row_blocks(5, BLOCK_VALUES // 2))
     [2, 2, 1]
     """
+    count = effective_n_jobs(n_jobs)
     with threadpool_limits(limits=1, user_api="blas"):
-        threads = effective_n_jobs(n_jobs)
-        if threads == 1:
-            return [work(block) for block in blocks]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(work, blocks))
+        if count == 1:
+            yield serially
+        else:
+            with ThreadPoolExecutor(count) as pool:
+                yield lambda work, items: list(pool.map(work, items))
+
+
+def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:
+    """The answers of `work` on each block in turn, by `threads`."""
+    with threads(n_jobs) as run:
+        return run(work, blocks)

@@ -1,18 +1,24 @@
 """Learners: every column of a code trained on the same X, margins answered."""
 
 from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.linear_svm import LinearSVM
+from outputcodes.learners.logistic import Logistic
 from outputcodes.learners.names import LEARNERS, as_learner, estimators_in
 from outputcodes.learners.per_column import PerColumn, rows_of_params
 from outputcodes.learners.protocol import Certificate, FittedColumns, Learner
 from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.shared import SharedLearner
 from outputcodes.learners.single_call import SingleCall
+from outputcodes.learners.stumps import BoostedStumps
 
 __all__ = [
     "LEARNERS",
+    "BoostedStumps",
     "Certificate",
     "FittedColumns",
     "Learner",
+    "LinearSVM",
+    "Logistic",
     "PerColumn",
     "Ridge",
     "SharedLearner",

@@ -111,6 +111,8 @@ def reading_of(estimator: Any) -> Reading:
     >>> reading_of(SGDClassifier(loss="log_loss"))
     Reading(loss='logistic', scale=0.5)
     """
+    if hasattr(estimator, "fit_columns"):
+        return Reading(estimator.loss, 1.0)
     if is_regressor(estimator):
         return _SQUARED
     if hasattr(estimator, "decision_function"):

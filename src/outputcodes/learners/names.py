@@ -9,14 +9,20 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from outputcodes._validation import unknown_name
+from outputcodes.learners.linear_svm import LinearSVM
+from outputcodes.learners.logistic import Logistic
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.protocol import Learner
 from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.single_call import SingleCall
+from outputcodes.learners.stumps import BoostedStumps
 
 # Our own learners, by name.
 LEARNERS: dict[str, Callable[[], Learner]] = {
+    "linear-svm": LinearSVM,
+    "logistic": Logistic,
     "ridge": Ridge,
+    "stumps": BoostedStumps,
 }
 
 

@@ -1,0 +1,41 @@
+"""The search for random codes: seconds for the best of 10,000 draws (fewer where the budget of work ends it).
+
+    python benchmarks/codes.py
+
+The floor is one look at each pair of rows of each candidate: k(k-1)/2 · ⌈L/64⌉ words for dense codes, twice that many
+for sparse ones, which have a second plane of bits.
+"""
+
+from __future__ import annotations
+
+import resource
+
+from common import interleaved, print_table, save
+
+from outputcodes.codes import BCH, Code, Dense, Sparse, min_distance
+
+
+def measure(name: str, code: Code, k: int) -> dict[str, object]:
+    seconds, found = interleaved({name: lambda: code.matrix(k, random_state=0)}, repeats=3)
+    M = found[name]
+    return {
+        "code": name,
+        "k": k,
+        "L": M.shape[1],
+        "seconds": seconds[name],
+        "rho": min_distance(M),
+        "peak RSS MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def main() -> None:
+    table = [
+        measure(name, code, k) for k in (26, 1000, 10_000) for name, code in (("dense", Dense()), ("sparse", Sparse()))
+    ]
+    table += [measure("bch", BCH(), k) for k in (26, 100)]
+    print_table(table)
+    save("codes", table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Logistic and LinearSVM against scikit-learn's wrappers over LogisticRegression and LinearSVC, on 2 threads.
+
+    OUTPUTCODES_DATA=... python benchmarks/linear.py
+
+Both sides train the same columns and are checked to reach the same objective: ours may exceed the peer's by at most
+1e-4 of it. The floor is one gradient of all columns: 4·n·d·L flops in two products with dense X; with sparse X, a visit
+of each example reads and writes a row of w for every value, nnz·(12 + 16·L) bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from common import interleaved, print_table, save
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OutputCodeClassifier as PeerOutputCode
+from sklearn.svm import LinearSVC
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.learners.linear_svm import LinearSVM
+from outputcodes.learners.logistic import Logistic
+
+THREADS = 2
+REPEATS = 3
+
+
+def read(name: str) -> pd.DataFrame:
+    frame = pd.read_csv(Path(os.environ["OUTPUTCODES_DATA"]) / f"{name}.csv.gz", dtype={"target": str})
+    # Shuffled, so that every fourth row still holds all classes.
+    return frame[frame.split == "train"].drop(columns="split").sample(frac=1, random_state=0)
+
+
+def peers_code(k: int, L: int) -> np.ndarray:
+    """The code that scikit-learn's OutputCodeClassifier(code_size=L/k, random_state=0) draws."""
+    return np.where(np.random.RandomState(0).uniform(size=(k, L)) > 0.5, 1, -1).astype(np.int8)
+
+
+def objectives(coef: np.ndarray, intercept: np.ndarray, X: Any, T: np.ndarray, loss: str) -> np.ndarray:
+    """Objective at C = 1 of each column; T holds the signs, coef is (d, L)."""
+    Z = T * (X @ coef + intercept)
+    if loss == "logistic":
+        return 0.5 * (coef**2).sum(axis=0) + np.logaddexp(0, -Z).sum(axis=0)
+    return 0.5 * ((coef**2).sum(axis=0) + intercept**2) + (np.maximum(1 - Z, 0) ** 2).sum(axis=0)
+
+
+def measure(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any, peer: Any, floor: str) -> dict[str, object]:
+    ours = OutputCodeClassifier(learner, code=M, decoder="hamming", n_jobs=THREADS)
+    ours.fit(X, y)  # compiled, or loaded, before the clock starts
+    contenders = {"ours": lambda: ours.fit(X, y), "scikit-learn": lambda: peer.fit(X, y)}
+    seconds, _ = interleaved(contenders, REPEATS)
+    T, columns = M[y], ours.columns_.fitted
+    mine = objectives(columns.coef, columns.intercept, X, T, learner.loss)
+    coef = np.column_stack([e.coef_[0] for e in peer.estimators_])
+    theirs = objectives(coef, np.array([np.ravel(e.intercept_)[0] for e in peer.estimators_]), X, T, learner.loss)
+    excess = (mine - theirs) / theirs
+    assert excess.max() <= 1e-4, f"{work}: our objective is {excess.max():.1e} above scikit-learn's"
+    return {
+        "work": work,
+        "n": X.shape[0],
+        "d": X.shape[1],
+        "L": M.shape[1],
+        "ours s": seconds["ours"],
+        "scikit-learn s": seconds["scikit-learn"],
+        "ratio": seconds["scikit-learn"] / seconds["ours"],
+        "excess (worst column)": float(excess.max()),
+        "floor": floor,
+        "iterations": int(columns.certificate.iterations.max()),
+        "peak RSS MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def dense_floor(X: np.ndarray, L: int) -> str:
+    W = np.ones((X.shape[1], L))
+    start = time.perf_counter()
+    X.T @ (X @ W)
+    return f"{4e-9 * X.size * L:.2g} GFlop, {time.perf_counter() - start:.2g} s a gradient"
+
+
+def sparse_floor(X: Any, L: int) -> str:
+    return f"{1e-9 * X.nnz * (12 + 16 * L):.2g} GB an epoch"
+
+
+def exponents(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any) -> list[dict[str, object]]:
+    """The slope of log seconds over log n and over log L, from a quarter to the whole."""
+
+    def seconds(step: int, L: int) -> float:
+        def fit() -> Any:
+            return learner.fit_columns(learner.prepare(X[::step]), y[::step], M[:, :L], n_jobs=THREADS)
+
+        return interleaved({"ours": fit}, REPEATS)[0]["ours"]
+
+    L, rows = M.shape[1], []
+    for axis, sizes in (("n", [(s, L) for s in (4, 2, 1)]), ("L", [(1, L // s) for s in (4, 2, 1)])):
+        times = [seconds(*size) for size in sizes]
+        slope = np.polyfit(np.log([1, 2, 4]), np.log(times), 1)[0]
+        shown = ", ".join(f"{t:.2g}" for t in times)
+        rows.append({"work": work, "against": axis, "seconds at ¼, ½, 1": shown, "exponent": float(slope)})
+    return rows
+
+
+def main() -> None:
+    if "OUTPUTCODES_DATA" not in os.environ:
+        sys.exit("Set OUTPUTCODES_DATA to the directory that holds isolet.csv.gz and 20newsgroups.csv.gz.")
+    isolet, news = read("isolet"), read("20newsgroups")
+    letters, sound = np.unique(isolet.pop("target"), return_inverse=True)[1], isolet.to_numpy(dtype=np.float64)
+    topics = np.unique(news.pop("target"), return_inverse=True)[1]
+    words = TfidfVectorizer().fit_transform(news.text)
+    dense26, dense20, ova = peers_code(26, 48), peers_code(20, 44), (2 * np.eye(20) - 1).astype(np.int8)
+
+    def coded(estimator: Any, M: np.ndarray) -> PeerOutputCode:
+        # Nudged up, as scikit-learn cuts k·code_size down to a whole number.
+        return PeerOutputCode(estimator, code_size=(M.shape[1] + 0.5) / len(M), random_state=0, n_jobs=THREADS)
+
+    svm, outputs = LinearSVM(), coded(LinearSVC(), dense20)
+    one_vs_rest = OneVsRestClassifier(LinearSVC(), n_jobs=THREADS)
+    regression = coded(LogisticRegression(max_iter=1000), dense26)
+    table = [
+        measure("Logistic, isolet, dense", sound, letters, dense26, Logistic(), regression, dense_floor(sound, 48)),
+        measure("LinearSVM, 20newsgroups, one-vs-all", words, topics, ova, svm, one_vs_rest, sparse_floor(words, 20)),
+        measure("LinearSVM, 20newsgroups, dense", words, topics, dense20, svm, outputs, sparse_floor(words, 44)),
+    ]
+    print_table(table)
+    growth = exponents("Logistic, isolet", sound, letters, dense26, Logistic())
+    growth += exponents("LinearSVM, 20newsgroups", words, topics, dense20, svm)
+    print()
+    print_table(growth)
+    save("linear", [*table, *growth])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Features binned once: small integer codes in place of values, for stumps and trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Binned:
+    """X and the bins of its values.
+
+    Feature f has `n_bins[f]` bins in ascending order; a missing value (NaN) has the code n_bins[f].
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    codes : ndarray of unsigned integers, shape (n, d)
+    n_bins : ndarray of shape (d,)
+    offsets : ndarray of shape (d + 1,)
+        `low[offsets[f] + b]` and `high[...]` are the smallest and largest value in bin b of feature f; the place of
+        the missing values holds NaN.
+    low, high : ndarray
+    categorical : ndarray of bool, shape (d,)
+    exact : ndarray of bool, shape (d,)
+        Each distinct value has a bin of its own.
+    """
+
+    X: Array
+    codes: NDArray[Any]
+    n_bins: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    low: Array
+    high: Array
+    categorical: NDArray[np.bool_]
+    exact: NDArray[np.bool_]
+
+
+def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like: Binned | None = None) -> Binned:
+    """Give every value the number of its bin.
+
+    A feature with at most `bins` distinct values, and a categorical one, has a bin for each value; so has every
+    feature if `bins` is "exact". The others are cut at quantiles, or where `like` cut them.
+
+    >>> binned = bin_features(np.array([[3.0], [1.0], [np.nan], [1.0]]), "exact", np.array([False]))
+    >>> binned.codes.ravel(), binned.low
+    (array([1, 0, 2, 0], dtype=uint8), array([ 1.,  3., nan]))
+    """
+    d = X.shape[1]
+    codes: list[NDArray[np.intp]] = []
+    low, high = [], []
+    exact = np.ones(d, dtype=bool)
+    for f in range(d):
+        x = X[:, f]
+        present = x[~np.isnan(x)]
+        smallest = largest = np.unique(present)
+        if not categorical[f] and bins != "exact" and len(smallest) > int(bins):
+            exact[f] = False
+            if like is not None and not like.exact[f]:
+                own = slice(like.offsets[f], like.offsets[f + 1] - 1)
+                smallest, largest = like.low[own], like.high[own]
+            else:
+                smallest, largest = _quantile_bins(smallest, np.sort(present), int(bins))
+        code = np.searchsorted(midpoints(largest[:-1], smallest[1:]), x)
+        code[np.isnan(x)] = len(smallest)
+        codes.append(code)
+        low.append(np.append(smallest, np.nan))
+        high.append(np.append(largest, np.nan))
+    n_bins = np.array([len(values) - 1 for values in low])
+    smallest_type = np.min_scalar_type(max((int(code.max()) for code in codes), default=0))
+    return Binned(
+        X=X,
+        codes=np.stack(codes, axis=1, dtype=smallest_type, casting="unsafe"),
+        n_bins=n_bins,
+        offsets=np.concatenate([[0], np.cumsum(n_bins + 1)]),
+        low=np.concatenate(low),
+        high=np.concatenate(high),
+        categorical=categorical,
+        exact=exact,
+    )
+
+
+def midpoints(below: Array, above: Array) -> Array:
+    """Thresholds t with below <= t < above: halfway, unless rounding or overflow forbids it.
+
+    >>> midpoints(np.array([1.0, 1.0]), np.array([2.0, np.nextafter(1.0, 2.0)]))
+    array([1.5, 1. ])
+    """
+    halfway = below + (above / 2 - below / 2)
+    return np.where((below <= halfway) & (halfway < above), halfway, below)
+
+
+def _quantile_bins(values: Array, ordered: Array, bins: int) -> tuple[Array, Array]:
+    """Smallest and largest value of at most `bins` bins that hold about as many of the `ordered` values each."""
+    last = ordered[np.arange(1, bins) * len(ordered) // bins - 1]
+    ends = np.unique(np.append(np.searchsorted(values, last), len(values) - 1))
+    return values[np.append(0, ends[:-1] + 1)], values[ends]
