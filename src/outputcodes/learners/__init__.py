@@ -1,6 +1,7 @@
 """Learners: every column of a code trained on the same X, margins answered."""
 
 from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.kernel_svm import KernelSVM
 from outputcodes.learners.linear_svm import LinearSVM
 from outputcodes.learners.logistic import Logistic
 from outputcodes.learners.names import LEARNERS, as_learner, estimators_in
@@ -16,6 +17,7 @@ __all__ = [
     "BoostedStumps",
     "Certificate",
     "FittedColumns",
+    "KernelSVM",
     "Learner",
     "LinearSVM",
     "Logistic",

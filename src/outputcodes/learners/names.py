@@ -9,6 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
 from outputcodes._validation import unknown_name
+from outputcodes.learners.kernel_svm import KernelSVM
 from outputcodes.learners.linear_svm import LinearSVM
 from outputcodes.learners.logistic import Logistic
 from outputcodes.learners.per_column import PerColumn
@@ -19,6 +20,7 @@ from outputcodes.learners.stumps import BoostedStumps
 
 # Our own learners, by name.
 LEARNERS: dict[str, Callable[[], Learner]] = {
+    "kernel-svm": KernelSVM,
     "linear-svm": LinearSVM,
     "logistic": Logistic,
     "ridge": Ridge,

@@ -65,7 +65,9 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
-        # Rows left out may hold a third label; what they get here is never read.
+        if len(rows) < len(labels) and weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
+            X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
+        # A kernel keeps its rows without weight, which may hold a third label; what they get here is never read.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
         seed = int(getattr(self, "random_state", None) or 0)
         self.columns_ = self.fit_columns(

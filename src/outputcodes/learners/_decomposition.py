@@ -1,0 +1,228 @@
+"""The kernel machine's dual for many columns on one Gram matrix.
+
+Columns that see few rows are solved one by one on a Gram matrix of their own. The others share working sets: the
+worst violators of every column, on which each column is solved in cache, after which one matrix product brings the
+gradients of all columns up to date (a joint form of Joachims 1999; part of a set is kept: Serafini & Zanni 2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._blocks import Run, row_blocks
+from outputcodes._gram import Gram
+from outputcodes._kernels.smo import BIG, LANES, gather, solve_pairs, solve_unbalanced
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Rows of a working set: its Gram matrix is 16 MB in float32, which a last-level cache can hold.
+WORKING_SET = 2048
+# Of a working set, what violates most in some column; the rest is kept from the sets before.
+FRESH = 0.75
+# A column is solved on its working set to this part of its violation, not to full precision too early.
+INNER = 0.1
+# One call of a compiled loop takes well below 0.2 s, so that an interrupt is heard.
+STEPS_PER_CALL = 50_000
+# How often the gradients may turn out wrong when they are computed afresh before a column is given up.
+REFRESHES = 10
+
+
+@dataclass(frozen=True)
+class Dual:
+    """What is to be solved: the kernel and the stopping rule, the same for all columns.
+
+    `free_bias` is the constraint Σβ = 0; `offset` is added to every kernel value (1 folds a bias into the kernel).
+    """
+
+    gram: Gram
+    free_bias: bool
+    offset: float
+    tol: float
+    max_iter: int
+    run: Run
+
+    def violation(self, e: Array, beta: Array, lo: Array, hi: Array) -> tuple[float, float]:
+        """The largest e that may grow and the smallest that may shrink; 0 is among both without a free bias."""
+        outside = np.inf if self.free_bias else 0.0
+        highest = np.where(beta < hi, e, -outside).max(initial=-outside)
+        lowest = np.where(beta > lo, e, outside).min(initial=outside)
+        return float(highest), float(lowest)
+
+    def bias(self, e: Array, beta: Array, lo: Array, hi: Array) -> float:
+        """The mean of e where β is free, else the middle of what the others allow."""
+        if not self.free_bias:
+            return self.offset * float(beta.sum())
+        free = (beta > lo) & (beta < hi)
+        return float(e[free].mean() if free.any() else np.mean(self.violation(e, beta, lo, hi)))
+
+    def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
+        """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
+        p, number = len(e), K.dtype.type
+        work = np.zeros((4, K.shape[1]), dtype=K.dtype)
+        work[0, :p] = e
+        work[1], work[2] = -BIG, BIG
+        work[1, :p][box[0] < box[2]] = 0
+        work[2, :p][box[0] > box[1]] = 0
+        work[3, :p] = K.diagonal()
+        solve = solve_pairs if self.free_bias else solve_unbalanced
+        return int(solve(K, work, box, number(tol), max_steps))
+
+
+class Solution(NamedTuple):
+    """One column: the coefficients β of `rows` (those that are not 0), its bias and certificate."""
+
+    rows: Rows
+    beta: Array
+    bias: float
+    gap: float
+    steps: int
+    converged: bool
+
+
+def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
+    """An empty matrix for kernel values, its columns rounded up to whole lanes, the last ones 0."""
+    K = np.empty((rows, -(-columns // LANES) * LANES), dtype=dtype)
+    K[:, columns:] = 0
+    return K
+
+
+def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> Solution:
+    """One column on the Gram matrix of its own rows: target (n,), box (3, n) with β, which changes, and its bounds."""
+    gram = dual.gram
+    anchors = gram.kernel.anchors(gram.X, rows)
+    K, rounded = np.empty((len(rows), len(rows))), padded(len(rows), len(rows), gram.store.dtype)
+    for block in row_blocks(len(rows), 8 * len(rows)):
+        K[block, block.start :] = gram.kernel.block(gram.X[rows[block]], anchors[block.start :])
+        K[block.stop :, block] = K[block, block.stop :].T
+    K += dual.offset
+    rounded[:, : len(rows)] = K
+    steps = 0
+    for refreshes in range(REFRESHES + 1):
+        e = target - K @ box[0]
+        highest, lowest = dual.violation(e, *box)
+        if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
+            break
+        steps += dual.descend(rounded, e, box, 0.9 * dual.tol, max_steps - steps)
+    return _solution(dual, rows, e, box, steps)
+
+
+def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[Solution]:
+    """Columns that share their rows: target (L, n), box (3, L, n) with β and its bounds; see the top of the file."""
+    L, n = target.shape
+    beta = box[0]
+    e = target - _exact(dual, rows, beta) if beta.any() else target.copy()
+    size = min(WORKING_SET, n, dual.gram.capacity)
+    working = np.empty(0, dtype=np.intp)
+    steps = np.zeros(L, dtype=np.intp)
+    exact, refreshes = True, 0
+    while True:
+        gaps, candidates = _violators(dual, e, box, size)
+        active = np.flatnonzero((gaps > dual.tol) & (steps < dual.max_iter))
+        if len(active) and refreshes < REFRESHES:
+            working = _next_set(working, [candidates[j] for j in active], size, n)
+            _round(dual, rows, working, active, gaps, e, box, steps)
+            exact = False
+        elif exact:
+            return [_solution(dual, rows, e[j], box[:, j], int(steps[j])) for j in range(L)]
+        else:
+            e, exact, refreshes = target - _exact(dual, rows, beta), True, refreshes + 1
+
+
+def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
+    """Solve the active columns on the working set, then bring their e up to date; changes e, β and steps."""
+    slots = dual.gram.hold(rows[working], dual.run)
+    K = _local(dual, slots, rows[working])
+    change = np.empty((len(active), len(working)), dtype=K.dtype)
+
+    def solve(place: int) -> None:
+        j = active[place]
+        local = np.ascontiguousarray(box[:, j, working])
+        tol = max(INNER * gaps[j], 0.5 * dual.tol) if len(working) < len(rows) else 0.9 * dual.tol
+        steps[j] += dual.descend(K, e[j, working], local, tol, min(STEPS_PER_CALL, dual.max_iter - steps[j]))
+        change[place] = local[0] - box[0, j, working]
+        box[0, j, working] = local[0]
+
+    dual.run(solve, range(len(active)))
+    moved = np.flatnonzero(change.any(axis=0))
+    slots, change = slots[moved], np.ascontiguousarray(change[:, moved])
+    shift = K.dtype.type(dual.offset) * change.sum(axis=1, keepdims=True)
+
+    def update(block: slice) -> None:
+        part = np.empty((len(slots), block.stop - block.start), dtype=K.dtype)
+        gather(dual.gram.store, slots, rows[block], part)
+        e[active, block] -= change @ part + shift
+
+    dual.run(update, row_blocks(len(rows), len(working)))
+
+
+def _solution(dual: Dual, rows: Rows, e: Array, box: Array, steps: int) -> Solution:
+    highest, lowest = dual.violation(e, *box)
+    kept = np.flatnonzero(box[0])
+    gap = highest - lowest
+    return Solution(rows[kept], box[0][kept], dual.bias(e, *box), gap, steps, bool(gap <= dual.tol))
+
+
+def _exact(dual: Dual, rows: Rows, beta: Array) -> Array:
+    """Kβ of all columns in float64, from kernel values that were never rounded; (L, n)."""
+    support = np.flatnonzero(beta.any(axis=0))
+    gram, coefficients = dual.gram, beta[:, support].T
+    anchors = gram.kernel.anchors(gram.X, rows[support])
+    blocks = row_blocks(len(rows), len(support))
+    parts = dual.run(lambda b: gram.kernel.block(gram.X[rows[b]], anchors) @ coefficients, blocks)
+    f: Array = np.concatenate(parts).T + dual.offset * beta.sum(axis=1, keepdims=True)
+    return f
+
+
+def _violators(dual: Dual, e: Array, box: Array, size: int) -> tuple[Array, list[Rows]]:
+    """The violation of each column, and its violators: worst first, those to grow and those to shrink in turn."""
+    L, n = e.shape
+    count = min(n, max(8, 2 * size // L))
+
+    def of_column(j: int) -> tuple[float, Rows]:
+        beta, lo, hi = box[:, j]
+        highest, lowest = dual.violation(e[j], beta, lo, hi)
+        if highest - lowest <= dual.tol:
+            return highest - lowest, np.empty(0, dtype=np.intp)
+        both = np.full(2 * count, -1)
+        grow = np.flatnonzero((beta < hi) & (e[j] > lowest + dual.tol))
+        shrink = np.flatnonzero((beta > lo) & (e[j] < highest - dual.tol))
+        for start, violating, goodness in ((0, grow, -e[j, grow]), (1, shrink, e[j, shrink])):
+            if len(violating) > count:
+                worst = np.argpartition(goodness, count - 1)[:count]
+                violating, goodness = violating[worst], goodness[worst]
+            both[start : start + 2 * len(violating) : 2] = violating[np.argsort(goodness, kind="stable")]
+        return highest - lowest, both
+
+    found = dual.run(of_column, range(L))
+    return np.array([gap for gap, _ in found]), [rows for _, rows in found]
+
+
+def _next_set(working: Rows, candidates: list[Rows], size: int, n: int) -> Rows:
+    """Round robin over the columns' violators, two from each, then the rows of the last set, newest first.
+
+    However small the set, the first column finds its worst pair in it, and gets on.
+    """
+    if size == n:
+        return np.arange(n)
+    offered = np.stack(candidates).reshape(len(candidates), -1, 2).swapaxes(0, 1).ravel()
+    offered = _first_of_each(offered[offered >= 0])[: max(2, int(FRESH * size) if len(working) else size)]
+    return _first_of_each(np.concatenate([offered, working]))[:size]
+
+
+def _first_of_each(values: Rows) -> Rows:
+    _, first = np.unique(values, return_index=True)
+    return values[np.sort(first)]
+
+
+def _local(dual: Dual, slots: Rows, columns: Rows) -> NDArray[Any]:
+    """The Gram matrix of a working set."""
+    K = padded(len(slots), len(columns), dual.gram.store.dtype)
+    dual.run(lambda b: gather(dual.gram.store, slots[b], columns, K[b]), row_blocks(len(slots), 8 * len(columns)))
+    if dual.offset:
+        K[:, : len(columns)] += K.dtype.type(dual.offset)
+    return K

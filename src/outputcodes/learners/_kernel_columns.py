@@ -1,0 +1,204 @@
+"""Kernel machines for the columns of a code: which rows and boxes each has, and what comes out of solving them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from outputcodes._blocks import over_blocks, row_blocks
+from outputcodes._gram import Gram
+from outputcodes.learners._decomposition import STEPS_PER_CALL, WORKING_SET, Dual, Solution, solve_alone, solve_together
+from outputcodes.learners.protocol import Certificate
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+Piece = tuple[slice, Rows, Array]
+
+# Columns that share a working set: with more, too few rows of it would be each one's own.
+COLUMNS_TOGETHER = 96
+
+
+def solve_columns(
+    dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
+) -> list[Solution]:
+    """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
+
+    `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
+    others in company.
+    """
+    size = np.bincount(y, minlength=len(M))
+    for sign in (-1, +1):
+        lacking = np.flatnonzero(size @ ((np.sign(M) == sign) & (cost > 0)) == 0)
+        if len(lacking):
+            raise ValueError(f"column {lacking[0]} has no example of positive weight on its {sign:+d} side.")
+    seen = size @ (cost > 0)
+    alone = (seen <= WORKING_SET) & (2 * seen <= len(rows))
+
+    def problem(columns: Any, some: Any) -> tuple[Array, Array]:
+        """Targets and boxes: (L, n) and (3, L, n), or without L for one column."""
+        target = np.ascontiguousarray(M[y[some]][:, columns].T, dtype=np.float64)
+        bound = np.ascontiguousarray(cost[y[some]][:, columns].T) * weight[some]
+        lo, hi = -bound * (target < 0), bound * (target > 0)
+        if start is None:
+            return target, np.stack([np.zeros_like(lo), lo, hi])
+        beta = np.clip(start[columns][..., some], lo, hi)
+        return target, np.stack([_balanced(beta) if dual.free_bias else beta, lo, hi])
+
+    solutions: dict[int, Solution] = {}
+    boxes: dict[int, Array] = {}
+
+    def one(j: int) -> bool:
+        """Some steps of a column by itself; whether it needs more of them."""
+        some = np.flatnonzero((cost[:, j] > 0)[y])
+        target, box = problem(j, some)
+        before = solutions[j].steps if j in solutions else 0
+        box = boxes.pop(j, box)
+        limit = min(STEPS_PER_CALL, dual.max_iter - before)
+        answer = solve_alone(dual, rows[some], target, box, limit)
+        solutions[j] = answer._replace(steps=before + answer.steps)
+        if answer.converged or answer.steps < limit or before + limit >= dual.max_iter:
+            return False
+        boxes[j] = box
+        return True
+
+    waiting = [int(j) for j in np.flatnonzero(alone)]
+    while waiting:
+        more = dual.run(one, waiting)
+        waiting = [j for j, again in zip(waiting, more, strict=True) if again]
+    others = np.flatnonzero(~alone)
+    for first in range(0, len(others), COLUMNS_TOGETHER):
+        columns = others[first : first + COLUMNS_TOGETHER]
+        together = solve_together(dual, rows, *problem(columns, slice(None)))
+        solutions |= zip(columns.tolist(), together, strict=True)
+    return [solutions[j] for j in range(M.shape[1])]
+
+
+def _balanced(beta: Array) -> Array:
+    """The larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
+    sides = np.stack([beta.clip(min=0).sum(axis=-1), -beta.clip(max=0).sum(axis=-1)])
+    scale = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)[..., None]
+    # Rounding is no imbalance: what is at its bound is to stay there.
+    scale[scale > 1 - 1e-10] = 1
+    balanced: Array = np.where(beta > 0, beta * scale[0], beta * scale[1])
+    return balanced
+
+
+@dataclass(frozen=True)
+class KernelData:
+    """Prepared X: the features and the rows of their Gram matrix."""
+
+    gram: Gram
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of X."""
+        return tuple(self.gram.X.shape)
+
+
+class FittedKernelColumns:
+    """Trained columns f_j(x) = Σ_i β_ij K(x_i, x) + b_j over the support vectors of all columns.
+
+    Support vectors are sorted by class: a class's coefficients are kept only for the columns that it is in.
+
+    Attributes
+    ----------
+    support : ndarray of shape (S,)
+        The support vectors' rows in the prepared data.
+    intercept : ndarray of shape (L,)
+    certificate : Certificate
+        `gap` is the largest violation of the optimality conditions by a pair, `iterations` counts steps.
+    """
+
+    def __init__(
+        self,
+        gram: Gram,
+        columns: list[Solution],
+        y: Rows,
+        present: NDArray[np.bool_],
+        rows: Rows,
+        certificate: Certificate,
+        n_jobs: int | None,
+    ) -> None:
+        self.certificate: Certificate | None = certificate
+        self.intercept = np.array([column.bias for column in columns])
+        self.n_jobs = n_jobs
+        self.rows = rows
+        support = np.unique(np.concatenate([column.rows for column in columns]))
+        self.support = support[np.argsort(y[support], kind="stable")]
+        self.kernel = gram.kernel
+        self.n_train = gram.n
+        self.anchors = gram.kernel.anchors(gram.X, self.support)
+        self.pieces = _by_class(columns, self.support, y, present)
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
+        if isinstance(X, KernelData):
+            gram = X.gram
+            chosen = np.arange(gram.n) if rows is None else rows
+            return self._in_blocks(len(chosen), lambda block: gram.between(chosen[block], self.support))
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        X = X if rows is None else X[rows]
+        if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
+            raise ValueError(
+                f"X has {X.shape[1]} kernel values a row and the machine was trained on {self.n_train} examples; "
+                "give the values with each of them, in their order."
+            )
+        return self._in_blocks(
+            X.shape[0], lambda block: self.kernel.block(self.kernel.features(X[block]), self.anchors)
+        )
+
+    def dual(self) -> Array:
+        """(n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on."""
+        place = np.empty(self.n_train, dtype=np.intp)
+        place[self.rows] = np.arange(len(self.rows))
+        alpha = np.zeros((len(self.rows), len(self.intercept)))
+        for some, columns, beta in self.pieces:
+            alpha[np.ix_(place[self.support[some]], columns)] = np.abs(beta)
+        return alpha
+
+    def coefficients(self, rows: Rows) -> Array:
+        """(L, len(rows)) coefficients β of rows of the prepared data."""
+        beta = np.zeros((len(self.intercept), self.n_train))
+        for some, columns, values in self.pieces:
+            beta[np.ix_(columns, self.support[some])] = values.T
+        return beta[:, rows]
+
+    def _in_blocks(self, n: int, values: Callable[[slice], Array]) -> Array:
+        F = np.tile(self.intercept, (n, 1))
+
+        def answer(block: slice) -> None:
+            K = values(block)
+            for some, columns, beta in self.pieces:
+                if len(columns) == F.shape[1]:
+                    F[block] += K[:, some] @ beta
+                else:
+                    F[block, columns] += K[:, some] @ beta
+
+        over_blocks(answer, row_blocks(n, len(self.support)), self.n_jobs)
+        return F
+
+
+def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
+    """The coefficients in dense pieces: some support vectors, the columns that their classes are in, and β there.
+
+    Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
+    """
+    taking_part = present[y[support]]
+    cuts = 1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))
+    place = np.empty(len(y), dtype=np.intp)
+    place[support] = np.arange(len(support))
+    pieces = []
+    for start, stop in zip([0, *cuts], [*cuts, len(support)], strict=True):
+        inside = np.flatnonzero(taking_part[start])
+        beta = np.zeros((stop - start, len(inside)))
+        for at, j in enumerate(inside):
+            places = place[columns[j].rows]
+            here = (places >= start) & (places < stop)
+            beta[places[here] - start, at] = columns[j].beta[here]
+        pieces.append((slice(start, stop), inside, beta))
+    return pieces
