@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from common import interleaved, print_table, save
+from common import exponent, interleaved, print_table, save
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multiclass import OutputCodeClassifier as SklearnOutputCode
 from sklearn.svm import SVC
@@ -30,6 +30,7 @@ from outputcodes.learners.kernel_svm import KernelSVM
 PARAMS: dict[str, Any] = {"C": 10.0, "gamma": 16.0, "tol": 1e-3}
 JOBS = 2
 COLUMNS = 48
+REPEATS = 1  # the peer takes minutes a time
 
 
 def letter() -> tuple[np.ndarray, ...]:
@@ -77,11 +78,11 @@ def same_objective(model: OutputCodeClassifier, peers: list[SVC], X: np.ndarray,
 
 def measure(name: str, code: Any, peer: Any, data: tuple[np.ndarray, ...]) -> dict[str, object]:
     X, y, X_new, y_new = data
-    fit, models = interleaved({"ours": lambda: ours(code).fit(X, y), "peer": lambda: peer.fit(X, y)}, repeats=3)
+    fit, models = interleaved({"ours": lambda: ours(code).fit(X, y), "peer": lambda: peer.fit(X, y)}, REPEATS)
     model = models["ours"]
     if hasattr(peer, "code_book_"):
         assert np.array_equal(peer.code_book_, code)
-    predict, answers = interleaved({"ours": lambda: model.predict(X_new), "peer": lambda: peer.predict(X_new)}, 3)
+    predict, answers = interleaved({"ours": lambda: model.predict(X_new), "peer": lambda: peer.predict(X_new)}, REPEATS)
     if isinstance(peer, SVC):  # its pairs are not estimators with an objective each; their decisions tell
         difference = float(np.abs(model.margins(X_new) - peer.decision_function(X_new)).max())
         assert difference < 100 * PARAMS["tol"], difference
@@ -108,10 +109,6 @@ def measure(name: str, code: Any, peer: Any, data: tuple[np.ndarray, ...]) -> di
         "scikit-learn accuracy": float((answers["peer"] == y_new).mean()),
         "peak RSS MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
-
-
-def exponent(sizes: list[int], seconds: list[float]) -> float:
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
 def growth(X: np.ndarray, y: np.ndarray) -> list[dict[str, object]]:

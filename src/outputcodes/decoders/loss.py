@@ -150,13 +150,14 @@ def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.
         return D if divisor is None else np.divide(D, divisor, out=D)
 
     def by_logarithm(F: Array) -> Array:
-        large = np.abs(F).max(axis=1) > SAFE_EXPONENT
-        D = np.empty((F.shape[0], M.shape[0]))
-        D[~large] = -np.log(-sums(F[~large]))
-        found = np.flatnonzero(large)
-        for rows in row_blocks(len(found), M.size):
-            rare = found[rows]
-            D[rare] = -logsumexp(-F[rare, None, :] * M, b=weight, axis=2)
+        # Clipped, every row is safe; the few that this changes are then done exactly.
+        D = sums(np.clip(F, -SAFE_EXPONENT, SAFE_EXPONENT))
+        np.negative(np.log(np.negative(D, out=D), out=D), out=D)
+        if np.abs(F).max(initial=0.0) > SAFE_EXPONENT:
+            large = np.flatnonzero(np.abs(F).max(axis=1) > SAFE_EXPONENT)
+            for rows in row_blocks(len(large), M.size):
+                rare = large[rows]
+                D[rare] = -logsumexp(-F[rare, None, :] * M, b=weight, axis=2)
         return D if divisor is None else np.add(D, np.log(divisor), out=D)
 
     return by_logarithm if loss is LOSSES["exponential"] else by_value
