@@ -140,7 +140,8 @@ class Systems:
 def _solved(upper: Array, right: Array) -> tuple[Array, Any]:
     """The solution of a symmetric system given by its upper triangle, and a function that solves others."""
     try:
-        factor = linalg.cho_factor(upper, check_finite=False)
+        # numpy's, as scipy's keeps the interpreter's lock and with it the other threads.
+        factor = (np.linalg.cholesky(upper, upper=True), False)
         # Without a penalty a singular system may slip through with a pivot of rounding errors.
         if np.diag(factor[0]).min() < 1e-7 * np.diag(factor[0]).max():
             raise linalg.LinAlgError
