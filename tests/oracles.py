@@ -27,12 +27,12 @@ def sign(z):
 
 
 def row_distance(u, v):
-    """SPEC 1.4, entry by entry."""
+    """The distance of two rows, entry by entry."""
     return sum(0.5 if a == 0 or b == 0 else float(a != b) for a, b in zip(u, v, strict=True))
 
 
 def loss_distances(f, M, loss, zeros="count"):
-    """d(r) of SPEC 4.2, or of 4.7 with zeros ignored."""
+    """d(r), or the mean over the entries that count with zeros ignored."""
     answers = []
     for row in M:
         terms = [loss(m * z) for m, z in zip(row, f, strict=True) if zeros == "count" or m != 0]
@@ -82,7 +82,7 @@ def scores(name, f, M):
 
 @functools.cache
 def pessimistic_share(a, b):
-    """SPEC 4.7, by numerical integration of the density and a root search."""
+    """The pessimistic beta density, by numerical integration of the density and a root search."""
     mode = a / (a + b) if a + b else 0.5
     density = stats.beta(a + 1, b + 1).pdf
 
@@ -93,7 +93,7 @@ def pessimistic_share(a, b):
 
 
 def accuracy_weights(F, y, M, weight):
-    """H of SPEC 4.7, rows normalised."""
+    """H, the share of each class that each column gets right, rows normalised."""
     H = np.zeros(np.shape(M))
     for r in range(len(M)):
         for s in range(len(M[0])):

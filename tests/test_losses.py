@@ -1,4 +1,4 @@
-"""The table of losses against plain formulas, numerical derivatives, extreme margins and SPEC's table."""
+"""The table of losses against plain formulas, numerical derivatives, extreme margins and the table of conditions."""
 
 import numpy as np
 import oracles
@@ -6,8 +6,8 @@ import pytest
 
 from outputcodes.losses import LOSSES, as_loss, observe
 
-# SPEC 2: L(0), (7), L >= 0, non-increasing, L(z) >= L(0) > 0 for z < 0.
-SPEC = {
+# L(0), (7), L >= 0, non-increasing, L(z) >= L(0) > 0 for z < 0.
+CONDITIONS = {
     "hinge": (1, True, True, True, True),
     "squared-hinge": (1, True, True, True, True),
     "exponential": (1, True, True, True, True),
@@ -27,7 +27,7 @@ def test_value_is_the_formula(name):
 
 
 @everyone
-def test_declared_conditions_are_those_of_the_spec_and_of_the_numbers(name):
+def test_declared_conditions_are_those_of_the_table_and_of_the_numbers(name):
     loss = LOSSES[name]
     conditions = (
         loss.at_zero,
@@ -36,7 +36,7 @@ def test_declared_conditions_are_those_of_the_spec_and_of_the_numbers(name):
         loss.nonincreasing,
         loss.penalises_errors,
     )
-    assert conditions == SPEC[name]
+    assert conditions == CONDITIONS[name]
     assert loss.at_zero == loss(0.0)
     seen = observe(loss.value)
     assert (seen.convex_at_zero, seen.nonnegative, seen.nonincreasing, seen.penalises_errors) == conditions[1:]

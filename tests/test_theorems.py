@@ -1,4 +1,4 @@
-"""The bounds hold on random codes, margins and labels, and on trained classifiers; their forms agree (SPEC 5)."""
+"""The bounds hold on random codes, margins and labels, and on trained classifiers; their forms agree."""
 
 import numpy as np
 import oracles
@@ -100,7 +100,7 @@ def test_trained_classifiers_keep_their_bound(code, make):
 
 
 def test_the_shifted_linear_loss_is_a_counterexample_and_refused():
-    # SPEC 2: one-vs-all, k = 3, f = (10, -10, 11), y = 0 is misclassified while the "bound" is below 1.
+    # One-vs-all, k = 3, f = (10, -10, 11), y = 0 is misclassified while the "bound" is below 1.
     M, f = oracles.one_vs_all(3), np.array([[10.0, -10.0, 11.0]])
     assert as_decoder("linear").predict(f, M)[0] != 0
     false_bound = (3 / 2) * np.mean(1 - M[[0]] * f)
@@ -145,7 +145,7 @@ def test_random_ties_cost_what_a_long_run_of_coin_throws_costs_and_never_more_th
 
 @pytest.mark.parametrize("zeros", [True, False])
 def test_rows_add_up_and_few_errors_are_corrected(zeros):
-    # SPEC 1.6: D(v, y) + D(v, r) >= D(y, r), hence D(v, y) < rho/2 decodes to y alone.
+    # D(v, y) + D(v, r) >= D(y, r), hence D(v, y) < rho/2 decodes to y alone.
     rng = np.random.default_rng(1)
     for _ in range(50):
         M = oracles.random_code(rng, 5, 9, zeros=zeros)

@@ -15,7 +15,7 @@ from outputcodes._validation import unknown_name
 Array = NDArray[np.float64]
 
 # e^700 ≈ 1e304: thousands of such terms can be added before a float overflows. Decoders compare logarithms
-# instead (SPEC 4.2), so the cut never decides a prediction.
+# instead, so the cut never decides a prediction.
 LARGEST_EXPONENT = 700.0
 
 

@@ -1,4 +1,4 @@
-"""check_code: SPEC 1.5, line by line."""
+"""check_code: every condition on a user's matrix, one by one."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Distances and error correction against brute force and the worked example of SPEC 1.6."""
+"""Distances and error correction against brute force and the worked example of Mohri's lecture."""
 
 import itertools
 
@@ -33,7 +33,7 @@ DENSE = arrays(np.int8, st.tuples(st.integers(2, 5), st.integers(1, 7)), element
 
 
 def distance(u, v):
-    """SPEC 1.4 entry by entry."""
+    """The definition, entry by entry."""
     return sum(0.5 if a == 0 or b == 0 else float(a != b) for a, b in zip(u, v, strict=True))
 
 
@@ -122,7 +122,7 @@ def test_correctable_errors_of_zero_free_codes_are_exact(M):
 def test_correctable_errors_are_corrected(M):
     promised = correctable_errors(M)
     most_zeros = (M == 0).sum(axis=1).max()
-    # The promise of SPEC 1.6: w + zeros/2 < rho/2, and no larger w fulfils it.
+    # The promise: w + zeros/2 < rho/2, and no larger w fulfils it.
     assert promised == max([0, *(w for w in range(8) if w + most_zeros / 2 < min_distance(M) / 2)])
     if most_zeros < min_distance(M):
         assert survives(M, promised)

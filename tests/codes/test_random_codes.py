@@ -84,7 +84,7 @@ def test_published_rules_really_allow_one_sided_columns():
     assert {(1, 1, 1), (-1, -1, -1)} <= {tuple(column) for column in dense.T}
     sparse = np.concatenate(all_matrices(sparse_planes(np.random.default_rng(0), 6, 39, 500, False), 39), axis=1)
     one_sided = ((sparse == 1).any(axis=0) != (sparse == -1).any(axis=0)).mean()
-    assert one_sided == pytest.approx(0.325, abs=0.01)  # SPEC 1.2
+    assert one_sided == pytest.approx(0.325, abs=0.01)  # by the law of a column at k = 6
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every decoder against its definition in plain loops, and SPEC's identities between decoders (4.2, 4.6, 4.7)."""
+"""Every decoder against its definition in plain loops, and the identities between decoders."""
 
 from fractions import Fraction
 
@@ -55,7 +55,7 @@ def test_zeros_ignored_is_the_mean_over_the_entries_that_count(loss):
 
 
 def test_zeros_ignored_ranks_as_matlab():
-    # fitcecoc's "lossweighted" with its losses scaled to 1/2 at 0 (SPEC 4.7); logit has half our margin.
+    # fitcecoc's "lossweighted" with its losses scaled to 1/2 at 0; logit has half our margin.
     matlab = {
         "hamming": (lambda u: (1 - np.sign(u)) / 2, 1),
         "linear": (lambda u: (1 - u) / 2, 1),

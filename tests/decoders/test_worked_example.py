@@ -1,4 +1,4 @@
-"""SPEC 4.5, figure 2 of Allwein, Schapire & Singer: distances and predictions of seven losses."""
+"""Figure 2 of Allwein, Schapire & Singer: distances and predictions of seven losses."""
 
 import numpy as np
 import pytest

@@ -84,7 +84,7 @@ def test_margins_are_half_the_log_odds_of_the_estimators_own_probabilities(estim
 
 
 def test_logistic_regression_decoded_by_its_loss_is_likelihood_decoding():
-    # SPEC 4.2: A = -2, B = 0 on codes without zeros: argmax of the product of the columns' own probabilities.
+    # Sigmoids with A = -2, B = 0 on codes without zeros: argmax of the product of the columns' own probabilities.
     X, y = load_iris(return_X_y=True)
     model = OutputCodeClassifier(code="one-vs-all").fit(X, y)
     p = np.column_stack([fitted.predict_proba(X)[:, 1] for fitted in model.columns_.fitted.estimators])
