@@ -25,7 +25,9 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._validation import check_features, check_weight, take_rows
 from outputcodes.codes import Given, as_code, check_code, rows_by_label
 from outputcodes.decoders import Decoder, LossBased, as_decoder
-from outputcodes.learners import as_learner, entrance, estimators_in, input_tags, rows_of_params
+from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.names import as_learner, estimators_in
+from outputcodes.learners.per_column import rows_of_params
 from outputcodes.training import Problem, warn_of_constant_columns
 
 Array = NDArray[np.float64]

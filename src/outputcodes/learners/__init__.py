@@ -1,11 +1,10 @@
 """Learners: every column of a code trained on the same X, margins answered."""
 
-from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.kernel_svm import KernelSVM
 from outputcodes.learners.linear_svm import LinearSVM
 from outputcodes.learners.logistic import Logistic
-from outputcodes.learners.names import LEARNERS, as_learner, estimators_in
-from outputcodes.learners.per_column import PerColumn, rows_of_params
+from outputcodes.learners.names import LEARNERS, as_learner
+from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.protocol import Certificate, FittedColumns, Learner
 from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.shared import SharedLearner
@@ -26,8 +25,4 @@ __all__ = [
     "SharedLearner",
     "SingleCall",
     "as_learner",
-    "entrance",
-    "estimators_in",
-    "input_tags",
-    "rows_of_params",
 ]
