@@ -58,8 +58,8 @@ def row_distance_range(M: ArrayLike) -> tuple[float, float, float]:
     k, L = rows.shape
     largest, smallest = -np.inf, np.inf
     for _, products, pairs in pair_products(rows, rows):
-        largest = max(largest, products.max(where=pairs, initial=-np.inf))
-        smallest = min(smallest, products.min(where=pairs, initial=np.inf))
+        largest = max(largest, float(products.max(where=pairs, initial=-np.inf)))
+        smallest = min(smallest, float(products.min(where=pairs, initial=np.inf)))
     # The sum of u.v over all pairs is half of |sum of rows|^2 - sum of |row|^2.
     total = (np.square(rows.sum(axis=0, dtype=float)).sum() - np.count_nonzero(rows)) / 2
     mean = total / (k * (k - 1) / 2)
