@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 Array = NDArray[np.float64]
@@ -46,6 +47,28 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X is a precomputed kernel and must be square to train on; its shape is {X.shape}.")
     return X
+
+
+def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
+    """y as a vector of class labels, one a row of X."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    check_consistent_length(X, labels)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return labels
+
+
+def as_seed(random_state: Any) -> int:
+    """One number for everything random; an integer is itself, so that others can draw with it what was drawn here."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(np.iinfo(np.int32).max))
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:

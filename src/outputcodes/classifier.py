@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    column_or_1d,
-)
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._validation import check_features, check_weight, take_rows
+from outputcodes._validation import as_seed, check_features, check_targets, check_weight, take_rows
 from outputcodes.codes import Given, as_code, check_code, rows_by_label
 from outputcodes.decoders import Decoder, LossBased, as_decoder
+from outputcodes.decoding import DecodingClassifier, decoder_for
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
 from outputcodes.learners.per_column import rows_of_params
@@ -33,11 +24,7 @@ from outputcodes.training import Problem, warn_of_constant_columns
 Array = NDArray[np.float64]
 
 
-def _decoder_answers_probabilities(classifier: OutputCodeClassifier) -> bool:
-    return hasattr(getattr(classifier, "decoder_", as_decoder(classifier.decoder)), "probabilities")
-
-
-class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code.
 
     Parameters
@@ -121,7 +108,7 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         problem, code = self._problem(X, y, sample_weight, fit_params)
         M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
         asked = as_decoder(self.decoder)
-        _refuse(asked.for_loss(problem.learner.loss).objection(M))
+        decoder_for(asked, problem.learner.loss, M)  # refuses before the training, where it can be known
         self.code_matrix_ = M
         self.columns_ = problem.fit(M)
         warn_of_constant_columns(self.columns_)
@@ -135,14 +122,13 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        decoder = clone(asked).for_loss(self.margin_loss_)
-        _refuse(decoder.objection(M))
+        decoder = decoder_for(asked, self.margin_loss_, M)
         if decoder.needs is not None:
             held_out = decoder.needs == "held-out"
             F = problem.margins(M, asked.cv) if held_out else self.columns_.margins(problem.data, problem.rows)
             weight = None if problem.weight is None else problem.weight[problem.rows]
             decoder.fit(F, problem.y[problem.rows], M, weight)
-        self.decoder_: Decoder = decoder
+        self.decoder_ = decoder
         return self
 
     def _problem(
@@ -156,7 +142,7 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         X = self._check_features(X, reset=True)
-        y = self._check_labels(X, y)
+        y = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         self.classes_, code = self._classes_and_code(np.unique(y[rows]))
@@ -168,85 +154,20 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fit_params, rows = rows_of_params(fit_params, len(y), rows), np.arange(len(rows))
         if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
             weight = None
-        if isinstance(self.random_state, Integral):
-            seed = int(self.random_state)  # the code is then the one that `code.matrix(k, random_state)` shows
-        elif isinstance(self.random_state, np.random.Generator):
-            seed = int(self.random_state.integers(np.iinfo(np.int32).max))
-        else:
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = as_seed(self.random_state)
         learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
         return Problem(learner, X, labels, weight, rows=rows, n_jobs=self.n_jobs, seed=seed), code
-
-    def with_decoder(
-        self,
-        decoder: str | Decoder,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """The same trained columns under another decoder; nothing is trained again but the decoder itself.
-
-        A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
-        where it needs "held-out" margins, rows that the columns were not trained on.
-        """
-        check_is_fitted(self)
-        resolved = clone(as_decoder(decoder)).for_loss(self.margin_loss_)
-        _refuse(resolved.objection(self.code_matrix_))
-        if resolved.needs is not None:
-            if X is None or y is None:
-                raise ValueError(
-                    f"decoder={decoder!r} learns from {resolved.needs} margins: give X and y, "
-                    "with_decoder(decoder, X, y)."
-                )
-            F = self.margins(X)
-            labels = self._check_labels(F, y)
-            if (unknown := np.setdiff1d(labels, self.classes_)).size:
-                raise ValueError(f"y holds {unknown[:5].tolist()}, which fit did not see.")
-            weight = check_weight(sample_weight, len(labels))
-            resolved.fit(F, np.searchsorted(self.classes_, labels), self.code_matrix_, weight)
-        other = copy.copy(self)
-        other.decoder = decoder
-        other.decoder_ = resolved
-        return other
 
     def margins(self, X: Any) -> Array:
         """Margins (n, L): what each column answers for each row."""
         check_is_fitted(self)
         return self.columns_.margins(self._check_features(X, reset=False))
 
-    def decision_function(self, X: Any) -> Array:
-        """Class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first."""
-        F = self.margins(X)
-        D = self.decoder_.scores(F, self.code_matrix_)
-        return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the largest score; the first of them in a tie."""
-        F = self.margins(X)
-        predicted: NDArray[Any] = self.classes_[self.decoder_.predict(F, self.code_matrix_)]
-        return predicted
-
-    @available_if(_decoder_answers_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (n, k); only where the decoder answers them."""
-        F = self.margins(X)
-        probabilities: Array = self.decoder_.probabilities(F, self.code_matrix_)
-        return probabilities
-
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         tags = self.__sklearn_tags__().input_tags
         # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
         tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
         return check_features(self, X, tags, reset=reset)
-
-    def _check_labels(self, X: Any, y: Any) -> NDArray[Any]:
-        if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
-        check_consistent_length(X, labels)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        return labels
 
     def _classes_and_code(self, present: NDArray[Any]) -> tuple[NDArray[Any], Any]:
         """The classes in sorted order and the code whose rows they pick."""
@@ -278,11 +199,6 @@ class OutputCodeClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
         return tags
-
-
-def _refuse(objection: str | None) -> None:
-    if objection is not None:
-        raise ValueError(objection)
 
 
 def _refuses_weight(estimator: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Theorems as functions: margins F (n, L), labels y in 0..k-1 and a code M (k, L) in, numbers out.
+"""The training error of decoding: margins F (n, L), labels y in 0..k-1 and a code M (k, L) in, numbers out.
 
 Bounds are returned as they are and may exceed 1. A loss without the theorem's condition, or a code whose rows
 have distance 0, is a ValueError.
