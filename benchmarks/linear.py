@@ -13,15 +13,18 @@ import os
 import resource
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from common import interleaved, print_table, save
+from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multiclass import OutputCodeClassifier as PeerOutputCode
 from sklearn.svm import LinearSVC
 
@@ -46,10 +49,25 @@ def peers_code(k: int, L: int) -> np.ndarray:
 
 def objectives(coef: np.ndarray, intercept: np.ndarray, X: Any, T: np.ndarray, loss: str) -> np.ndarray:
     """Objective at C = 1 of each column; T holds the signs, coef is (d, L)."""
-    Z = T * (X @ coef + intercept)
+    Z, seen = T * (X @ coef + intercept), T != 0
     if loss == "logistic":
-        return 0.5 * (coef**2).sum(axis=0) + np.logaddexp(0, -Z).sum(axis=0)
-    return 0.5 * ((coef**2).sum(axis=0) + intercept**2) + (np.maximum(1 - Z, 0) ** 2).sum(axis=0)
+        return 0.5 * (coef**2).sum(axis=0) + (seen * np.logaddexp(0, -Z)).sum(axis=0)
+    return 0.5 * ((coef**2).sum(axis=0) + intercept**2) + (seen * np.maximum(1 - Z, 0) ** 2).sum(axis=0)
+
+
+class Columns:
+    """scikit-learn's estimator on the rows of each column, for codes with zeros that it has no wrapper for."""
+
+    def __init__(self, estimator: Any, M: np.ndarray) -> None:
+        self.estimator, self.M = estimator, M
+
+    def fit(self, X: Any, y: np.ndarray) -> Columns:
+        def fit(column: np.ndarray) -> Any:
+            seen = np.flatnonzero(column)
+            return clone(self.estimator).fit(X[seen], column[seen])
+
+        self.estimators_ = Parallel(n_jobs=THREADS)(delayed(fit)(column) for column in self.M[y].T)
+        return self
 
 
 def measure(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any, peer: Any, floor: str) -> dict[str, object]:
@@ -59,8 +77,10 @@ def measure(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any, peer:
     seconds, _ = interleaved(contenders, REPEATS)
     T, columns = M[y], ours.columns_.fitted
     mine = objectives(columns.coef, columns.intercept, X, T, learner.loss)
-    coef = np.column_stack([e.coef_[0] for e in peer.estimators_])
-    theirs = objectives(coef, np.array([np.ravel(e.intercept_)[0] for e in peer.estimators_]), X, T, learner.loss)
+    sign = -1 if isinstance(peer, OneVsOneClassifier) else 1  # its second class of a pair is the positive one
+    coef = sign * np.column_stack([e.coef_[0] for e in peer.estimators_])
+    bias = sign * np.array([np.ravel(e.intercept_)[0] for e in peer.estimators_])
+    theirs = objectives(coef, bias, X, T, learner.loss)
     excess = (mine - theirs) / theirs
     assert excess.max() <= 1e-4, f"{work}: our objective is {excess.max():.1e} above scikit-learn's"
     return {
@@ -89,8 +109,16 @@ def sparse_floor(X: Any, L: int) -> str:
     return f"{1e-9 * X.nnz * (12 + 16 * L):.2g} GB an epoch"
 
 
+def pairs(k: int) -> np.ndarray:
+    """All pairs of classes, the first the positive one."""
+    first, second = np.triu_indices(k, 1)
+    M = np.zeros((k, len(first)), dtype=np.int8)
+    M[first, np.arange(len(first))], M[second, np.arange(len(first))] = 1, -1
+    return M
+
+
 def exponents(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any) -> list[dict[str, object]]:
-    """The slope of log seconds over log n and over log L, from a quarter to the whole."""
+    """The slope of log seconds over log n, log L and log k, from a quarter to the whole."""
 
     def seconds(step: int, L: int) -> float:
         def fit() -> Any:
@@ -98,9 +126,22 @@ def exponents(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any) -> 
 
         return interleaved({"ours": fit}, REPEATS)[0]["ours"]
 
+    def seconds_of_classes(share: int) -> float:
+        k = len(M) // share
+        seen, all_pairs = np.flatnonzero(y < k), pairs(k)
+
+        def fit() -> Any:
+            return learner.fit_columns(learner.prepare(X[seen]), y[seen], all_pairs, n_jobs=THREADS)
+
+        return interleaved({"ours": fit}, REPEATS)[0]["ours"]
+
     L, rows = M.shape[1], []
-    for axis, sizes in (("n", [(s, L) for s in (4, 2, 1)]), ("L", [(1, L // s) for s in (4, 2, 1)])):
-        times = [seconds(*size) for size in sizes]
+    axes = {
+        "n": [seconds(s, L) for s in (4, 2, 1)],
+        "L": [seconds(1, L // s) for s in (4, 2, 1)],
+        "k (all pairs)": [seconds_of_classes(s) for s in (4, 2, 1)],
+    }
+    for axis, times in axes.items():
         slope = np.polyfit(np.log([1, 2, 4]), np.log(times), 1)[0]
         shown = ", ".join(f"{t:.2g}" for t in times)
         rows.append({"work": work, "against": axis, "seconds at ¼, ½, 1": shown, "exponent": float(slope)})
@@ -120,17 +161,32 @@ def main() -> None:
         # Nudged up, as scikit-learn cuts k·code_size down to a whole number.
         return PeerOutputCode(estimator, code_size=(M.shape[1] + 0.5) / len(M), random_state=0, n_jobs=THREADS)
 
-    svm, outputs = LinearSVM(), coded(LinearSVC(), dense20)
-    one_vs_rest = OneVsRestClassifier(LinearSVC(), n_jobs=THREADS)
-    regression = coded(LogisticRegression(max_iter=1000), dense26)
+    half = np.random.default_rng(0).choice(np.array([-1, 0, 0, 1], dtype=np.int8), size=(26, 48))
+    svm, log, svc, regression = LinearSVM(), Logistic(), LinearSVC(), LogisticRegression(max_iter=1000)
+    pairs26, pairs20 = pairs(26), pairs(20)
+
+    def each(wrapper: Any, estimator: Any) -> Any:
+        return wrapper(estimator, n_jobs=THREADS)
+
+    ovr, ovo = OneVsRestClassifier, OneVsOneClassifier
+    dense, spread = partial(dense_floor, sound), partial(sparse_floor, words)
     table = [
-        measure("Logistic, isolet, dense", sound, letters, dense26, Logistic(), regression, dense_floor(sound, 48)),
-        measure("LinearSVM, 20newsgroups, one-vs-all", words, topics, ova, svm, one_vs_rest, sparse_floor(words, 20)),
-        measure("LinearSVM, 20newsgroups, dense", words, topics, dense20, svm, outputs, sparse_floor(words, 44)),
+        measure("Logistic, isolet, dense", sound, letters, dense26, log, coded(regression, dense26), dense(48)),
+        measure("Logistic, isolet, all-pairs", sound, letters, pairs26, log, each(ovo, regression), dense(25)),
+        measure("LinearSVM, isolet, dense", sound, letters, dense26, svm, coded(svc, dense26), dense(48)),
+        measure("LinearSVM, isolet, half zeros", sound, letters, half, svm, Columns(svc, half), dense(24)),
+        measure("LinearSVM, isolet, all-pairs", sound, letters, pairs26, svm, each(ovo, svc), dense(25)),
+        measure("LinearSVM, 20newsgroups, one-vs-all", words, topics, ova, svm, each(ovr, svc), spread(20)),
+        measure("LinearSVM, 20newsgroups, dense", words, topics, dense20, svm, coded(svc, dense20), spread(44)),
+        measure("LinearSVM, 20newsgroups, all-pairs", words, topics, pairs20, svm, each(ovo, svc), spread(19)),
+        measure("Logistic, 20newsgroups, one-vs-all", words, topics, ova, log, each(ovr, regression), spread(20)),
+        measure("Logistic, 20newsgroups, all-pairs", words, topics, pairs20, log, each(ovo, regression), spread(19)),
     ]
     print_table(table)
-    growth = exponents("Logistic, isolet", sound, letters, dense26, Logistic())
+    growth = exponents("Logistic, isolet", sound, letters, dense26, log)
+    growth += exponents("LinearSVM, isolet", sound, letters, dense26, svm)
     growth += exponents("LinearSVM, 20newsgroups", words, topics, dense20, svm)
+    growth += exponents("Logistic, 20newsgroups", words, topics, dense20, log)
     print()
     print_table(growth)
     save("linear", [*table, *growth])

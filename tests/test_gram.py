@@ -28,6 +28,17 @@ def test_kernel_values(name, make):
     assert np.allclose(gram.rows(np.array([3, 1])), REFERENCE[name](A, A)[[3, 1]], atol=1e-14)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_float32_values_are_the_float64_ones_rounded(make):
+    # From neighbours to pairs whose kernel value is below the smallest float32; more columns than one tile has.
+    X = rng.normal(size=(2500, 3)) * np.geomspace(1e-4, 30, 2500)[:, None]
+    K = rbf_kernel(X[:200], X, gamma=0.5)
+    rows = Gram(Kernel("rbf", gamma=0.5), make(X), np.float32, 100).rows(np.arange(200))
+    assert rows.dtype == np.float32
+    assert np.abs(rows - K).max() < 2.5e-7
+    assert rows.max() <= 1
+
+
 def test_a_callable_and_a_precomputed_kernel():
     K = rbf_kernel(A, A)
     given = Gram(Kernel("precomputed"), K, np.float64, 1)

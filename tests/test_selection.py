@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import Dense
-from outputcodes.decoders import LossBased
-from outputcodes.selection import compare
+from outputcodes.codes._data_driven import DataDriven
+from outputcodes.decoders import Likelihood, LossBased
+from outputcodes.learners import Ridge
+from outputcodes.selection import compare, corrected_t_test
 
 X, y = load_iris(return_X_y=True)
 
@@ -43,6 +47,48 @@ def test_errors_are_those_of_cross_validation():
         assert row.fold_errors == pytest.approx(tuple(1 - scores))
         assert row.error == pytest.approx(1 - scores.mean())
         assert row.spread == pytest.approx(scores.std(ddof=1))
+        p = corrected_t_test(row.fold_errors, rows[0].fold_errors, 1 / 3).p_value
+        assert row.p_value == pytest.approx(p, rel=1e-3)
+        assert row.learner == ""
+
+
+def test_several_learners_and_decoders_that_learn_from_held_out_margins():
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    learners = {"flat": Ridge(alpha=100.0), "steep": Ridge(alpha=0.01)}
+    rows = compare(X, y, learners, codes="one-vs-all", decoders=["linear", Likelihood()], cv=3)
+    assert {(row.learner, row.decoder) for row in rows} == {
+        (name, decoder) for name in learners for decoder in ("linear", "Likelihood()")
+    }
+    for row in rows:
+        decoder = "linear" if row.decoder == "linear" else Likelihood()
+        alone = OutputCodeClassifier(learners[row.learner], code="one-vs-all", decoder=decoder, random_state=0)
+        assert row.fold_errors == pytest.approx(tuple(1 - cross_val_score(alone, X, y, cv=folds)))
+
+
+def test_a_kernel_matrix_is_cut_in_both_directions():
+    direct = compare(X, y, SVC(gamma=0.5), codes=["dense"], decoders=["loss", "vote", "hamming"], cv=3)
+    given = compare(
+        rbf_kernel(X, gamma=0.5), y, SVC(kernel="precomputed"), codes=["dense"], decoders=["loss", "hamming"], cv=3
+    )
+    assert [row.fold_errors for row in given] == [row.fold_errors for row in direct]
+
+
+def test_a_code_made_from_data_is_made_anew_in_every_fold():
+    seen = []
+
+    class LargestClassFirst(DataDriven):
+        def _from_problem(self, k, rng, problem):
+            order = np.argsort(-np.bincount(problem.y[problem.rows]), kind="stable")
+            seen.append(order.tolist())
+            return np.where(np.arange(k)[:, None] == order, 1, -1).astype(np.int8)
+
+    cv = ShuffleSplit(4, test_size=0.3, random_state=0)
+    rows = compare(X, y, RidgeClassifier(), codes=[LargestClassFirst()], decoders=["linear"], cv=cv)
+    assert seen == [np.argsort(-np.bincount(y[train]), kind="stable").tolist() for train, _ in cv.split(X)]
+    assert len(rows[0].fold_errors) == 4
+    assert rows[0].p_value == 1
+    one = compare(X, y, RidgeClassifier(), codes=["dense"], decoders=["linear"], cv=[next(cv.split(X))])
+    assert np.isnan(one[0].p_value)
 
 
 def test_one_code_for_all_folds_even_if_one_lacks_a_class():

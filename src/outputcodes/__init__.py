@@ -4,9 +4,28 @@ Labels pick rows of a code; a learner fits every column and answers margins; a d
 and answers class scores.
 """
 
-from outputcodes import bounds, codes, decoders, diagnostics, learners, losses, selection
+from outputcodes import boosting, bounds, codes, decisions, decoders, diagnostics, learners, losses, selection
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.svm import MulticlassSVC
 
 __version__ = "0.1.0"
 
-__all__ = ["OutputCodeClassifier", "bounds", "codes", "decoders", "diagnostics", "learners", "losses", "selection"]
+__all__ = [
+    "AdaBoostMH",
+    "AdaBoostMO",
+    "AdaBoostMR",
+    "AdaBoostOC",
+    "MulticlassSVC",
+    "OutputCodeClassifier",
+    "SmoothBoost",
+    "boosting",
+    "bounds",
+    "codes",
+    "decisions",
+    "decoders",
+    "diagnostics",
+    "learners",
+    "losses",
+    "selection",
+]

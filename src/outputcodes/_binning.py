@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -83,6 +83,36 @@ def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like
         categorical=categorical,
         exact=exact,
     )
+
+
+def check_bins(bins: int | str) -> None:
+    """Refuse what `bin_features` does not know."""
+    if bins != "exact" and not (isinstance(bins, int | np.integer) and 2 <= bins <= 256):
+        raise ValueError(f"bins={bins!r} must be 'exact' or a whole number from 2 to 256.")
+
+
+def categorical_mask(categorical_features: ArrayLike | None, n_features: int) -> NDArray[np.bool_]:
+    """A list of feature numbers, a mask or None as a mask.
+
+    >>> categorical_mask([0, -1], 3)
+    array([ True, False,  True])
+    """
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    given = np.asarray(categorical_features)
+    usable = given.ndim == 1 and (
+        (given.dtype == bool and len(given) == n_features)
+        or given.size == 0
+        or (np.issubdtype(given.dtype, np.integer) and -n_features <= given.min() <= given.max() < n_features)
+    )
+    if not usable:
+        raise ValueError(
+            f"categorical_features={categorical_features!r} must be a list of feature numbers below "
+            f"{n_features}, or a mask of {n_features} booleans."
+        )
+    mask[given if given.size else given.astype(int)] = True
+    return mask
 
 
 def midpoints(below: Array, above: Array) -> Array:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -35,6 +36,12 @@ def serially(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     return [work(item) for item in items]
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """The BLAS libraries of this process, which are loaded by now; to look for them takes milliseconds."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[Run]:
     """A `map` by Python threads that answers a list; BLAS runs single-threaded inside.
@@ -47,7 +54,7 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
     [2, 2, 1]
     """
     count = effective_n_jobs(n_jobs)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         if count == 1:
             yield serially
         else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._blocks import Run, row_blocks, serially
-from outputcodes._kernels.smo import gather
+from outputcodes._kernels.smo import gather, rbf_rows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
+
+# With fewer features a distance is computed as fast as it is read; with more it is kept for other parameters.
+KEPT_FEATURES = 32
+# Rows that are computed at a time: enough for the matrix product to run at its full speed.
+ROWS_AT_A_TIME = 128
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,25 @@ class Kernel:
             return np.asarray(A[:, anchors], dtype=np.float64)
         if not isinstance(self.name, str):
             return _finite(np.asarray(self.name(A, anchors), dtype=np.float64), (A.shape[0], anchors.shape[0]))
-        products = A @ anchors.T
-        K: Array = products.toarray() if sparse.issparse(products) else products
+        return self.values(self.geometry(A, anchors))
+
+    def geometry(self, A: Any, anchors: Any) -> Array:
+        """What the kernel's parameters act on: squared distances for rbf, else inner products."""
+        K = _products(A, anchors)
         if self.name == "rbf":
             K *= -2
-            K += _squared_norms(A)[:, None]
-            K += _squared_norms(anchors)
+            K += squared_norms(A)[:, None]
+            K += squared_norms(anchors)
             np.maximum(K, 0, out=K)
+        return K
+
+    def values(self, geometry: NDArray[Any]) -> NDArray[Any]:
+        """The kernel of distances or products, in their place."""
+        K = geometry
+        if self.name == "rbf":
             K *= -self.gamma
-            return np.exp(K, out=K)
+            np.exp(K, out=K)
+            return K
         if self.name == "linear":
             return K
         K *= self.gamma
@@ -68,10 +85,20 @@ class Kernel:
             return _finite(np.tanh(K, out=K) if self.name == "sigmoid" else np.power(K, self.degree, out=K), K.shape)
 
 
+@dataclass(frozen=True)
+class Geometry:
+    """Rows of distances or products, (n, n), and which of them are there: what Gram matrices of one X share."""
+
+    of_rbf: bool
+    rows: NDArray[Any]
+    known: NDArray[np.bool_]
+
+
 class Gram:
     """Rows of the Gram matrix of X, computed when first asked for and kept up to `megabytes`.
 
-    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice.
+    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice; where they fit
+    twice, distances or inner products are kept too, and a Gram matrix made `like` this one takes them from there.
 
     Attributes
     ----------
@@ -79,9 +106,11 @@ class Gram:
         The rows that are held, where `hold` says.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> None:
-        self.kernel, self.X = kernel, X
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float, like: Gram | None = None) -> None:
+        self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
+        self._lock = RLock()
+        self._geometry = self._kept(dtype, megabytes, like)
         if kernel.name == "precomputed":
             self.store = np.asarray(X, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
@@ -112,22 +141,26 @@ class Gram:
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
         """Where in `store` the rows (distinct, at most `capacity`) are, until the next call; computes the missing."""
-        held = self._slot[rows]
-        self._last_use[held[held >= 0]] = self._last_use.max() + 1
-        missing = rows[held < 0]
-        if len(missing):
-            slots = np.sort(np.argsort(self._last_use, kind="stable")[: len(missing)])
-            evicted = self._row[slots]
-            self._slot[evicted[evicted >= 0]] = -1
-            self._row[slots] = -1
+        with self._lock:
+            held = self._slot[rows]
+            self._last_use[held[held >= 0]] = self._last_use.max() + 1
+            missing = rows[held < 0]
+            if len(missing):
+                slots = np.sort(np.argsort(self._last_use, kind="stable")[: len(missing)])
+                evicted = self._row[slots]
+                self._slot[evicted[evicted >= 0]] = -1
+                self._row[slots] = -1
+                blocks = [slice(s, s + ROWS_AT_A_TIME) for s in range(0, len(missing), ROWS_AT_A_TIME)]
+                run(lambda block: self._compute(missing[block], slots[block]), blocks)
+                self._slot[missing], self._row[slots] = slots, missing
+                self._last_use[slots] = self._last_use.max() + 1
+            return self._slot[rows]
 
-            def compute(block: slice) -> None:
-                self.store[slots[block]] = self.kernel.block(self.X[missing[block]], self.X)
-
-            run(compute, row_blocks(len(missing), self.n))
-            self._slot[missing], self._row[slots] = slots, missing
-            self._last_use[slots] = self._last_use.max() + 1
-        return self._slot[rows]
+    @contextmanager
+    def holding(self, rows: Rows, run: Run = serially) -> Iterator[Rows]:
+        """As `hold`, while no other thread makes room for rows of its own."""
+        with self._steady():
+            yield self.hold(rows, run)
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
         """(len(rows), n) kernel values, a copy.
@@ -136,19 +169,87 @@ class Gram:
         array([[0., 2., 4.],
                [0., 1., 2.]], dtype=float32)
         """
-        return self.store[self.hold(rows, run)]
+        with self.holding(rows, run) as slots:
+            copy: NDArray[Any] = self.store[slots]
+        return copy
 
     def between(self, rows: Rows, others: Rows) -> Array:
         """(len(rows), len(others)) kernel values; from the rows held if all `others` are there, else computed."""
-        slots = self._slot[others]
-        if (slots < 0).any():
-            return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
-        out = np.empty((len(others), len(rows)))
-        gather(self.store, slots, rows, out)
-        return out.T
+        with self._steady():
+            if (self._slot[others] >= 0).all():
+                out = np.empty((len(others), len(rows)))
+                gather(self.store, self._slot[others], rows, out)
+                return out.T
+        return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
+
+    def serves(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> bool:
+        """Whether a new Gram matrix of these would be the same as this one."""
+        mine = (self.kernel.name, self.kernel.gamma, self.kernel.degree, self.kernel.coef0, self.megabytes)
+        return (
+            mine == (kernel.name, kernel.gamma, kernel.degree, kernel.coef0, megabytes)
+            and self.store.dtype == dtype
+            and _equal(kernel.centre, self.kernel.centre)
+            and _equal(X, self.X)
+        )
+
+    def _steady(self) -> AbstractContextManager[Any]:
+        """While entered, rows that are held stay where they are."""
+        return nullcontext() if self.capacity == self.n else self._lock
+
+    def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
+        """Room for distances or products beside the Gram matrix, or that of `like` if it is of the same X."""
+        kernel, X = self.kernel, self.X
+        if not isinstance(kernel.name, str) or kernel.name == "precomputed":
+            return None
+        if like is not None and (shared := like._geometry) is not None:
+            same = shared.rows.dtype == dtype and shared.of_rbf == (kernel.name == "rbf")
+            if same and _equal(X, like.X):
+                return shared
+        whole = self.n**2 * np.dtype(dtype).itemsize
+        if 2 * whole > megabytes * 2**20 or (X.shape[1] < KEPT_FEATURES and not sparse.issparse(X)):
+            return None
+        return Geometry(kernel.name == "rbf", np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool))
+
+    def _compute(self, rows: Rows, slots: Rows) -> None:
+        kernel, X, geometry = self.kernel, self.X, self._geometry
+        if geometry is not None:
+            new = rows[~geometry.known[rows]]
+            if len(new):
+                geometry.rows[new] = kernel.geometry(X[new], X)
+                geometry.known[new] = True
+            self.store[slots] = kernel.values(geometry.rows[rows])
+        elif kernel.name == "rbf" and self.store.dtype == np.float32:
+            rbf_block(kernel, X[rows], X, self.store, slots)
+        else:
+            self.store[slots] = kernel.block(X[rows], X)
 
 
-def _squared_norms(A: Any) -> Array:
+def rbf_block(kernel: Kernel, A: Any, B: Any, out: NDArray[np.float32], slots: Rows, first: int = 0) -> None:
+    """out[slots, first:] in float32: the rbf kernel of the rows of A with those of B, in one pass over each tile."""
+    left, right = squared_norms(A), squared_norms(B)
+    tiles = list(row_blocks(len(right), 2 * ROWS_AT_A_TIME))
+    room = np.empty(len(left) * tiles[0].stop)
+    for b in tiles:
+        tile = room[: len(left) * (b.stop - b.start)].reshape(len(left), -1)
+        rbf_rows(_products(A, B[b], tile), left, right[b], kernel.gamma, out, slots, first + b.start)
+
+
+def _products(A: Any, B: Any, out: Array | None = None) -> Array:
+    if sparse.issparse(A) or sparse.issparse(B):
+        products = A @ B.T
+        return np.asarray(products.toarray() if sparse.issparse(products) else products)
+    return np.matmul(A, B.T, out=out)
+
+
+def _equal(A: Any, B: Any) -> bool:
+    if A is B or A is None or B is None:
+        return A is B
+    if A.shape != B.shape or sparse.issparse(A) != sparse.issparse(B):
+        return False
+    return (A != B).nnz == 0 if sparse.issparse(A) else np.array_equal(A, B)
+
+
+def squared_norms(A: Any) -> Array:
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", A, A), dtype=np.float64)

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._validation import as_seed, check_features, check_targets, check_weight, take_rows
 from outputcodes.codes import Given, as_code, check_code, rows_by_label
-from outputcodes.decoders import Decoder, LossBased, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
 from outputcodes.decoding import DecodingClassifier, decoder_for
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
@@ -41,12 +42,20 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     decoder : str or Decoder, default="loss"
         "loss" is loss-based decoding with the learner's own loss; else the name of a loss, "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
-        "accuracy-weighted", or an object of `outputcodes.decoders`.
-    probability : None
-        Reserved for probability estimates.
+        "accuracy-weighted", "likelihood", "coupling", or an object of `outputcodes.decoders`.
+    probability : {None, "likelihood", "coupling", "softmax"}, default=None
+        How `predict_proba` comes about. "likelihood" and "coupling" decode by these posteriors, in place of `decoder`
+        (unless it is an object of that class); "softmax" leaves the decoding to `decoder` and turns its scores into
+        probabilities. All three are fitted on margins held out in three folds. None answers probabilities only if the
+        decoder has them.
     variant : {"multi-call", "single-call"}, default="multi-call"
         Train each column by itself, or all in one call on pairs (x, column). In a single call a linear learner
         shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the sample weights of each class, as in scikit-learn, in the columns and in the decoder.
+    column_weight : {"none", "balanced"}, default="none"
+        Whether each column weighs its two sides alike, however many examples each has. Probabilities are still fitted
+        to the sample as it is.
     n_jobs : int, optional
         Columns trained and asked in parallel; None is 1 unless in a joblib context.
     random_state : int, RandomState or None
@@ -84,8 +93,10 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         *,
         code: Any = "all-pairs",
         decoder: str | Decoder = "loss",
-        probability: None = None,
+        probability: Literal["likelihood", "coupling", "softmax"] | None = None,
         variant: Literal["multi-call", "single-call"] = "multi-call",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        column_weight: Literal["none", "balanced"] = "none",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -95,6 +106,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         self.decoder = decoder
         self.probability = probability
         self.variant = variant
+        self.class_weight = class_weight
+        self.column_weight = column_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -107,7 +120,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         """
         problem, code = self._problem(X, y, sample_weight, fit_params)
         M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
-        asked = as_decoder(self.decoder)
+        asked = self._decoder_asked_for()
         decoder_for(asked, problem.learner.loss, M)  # refuses before the training, where it can be known
         self.code_matrix_ = M
         self.columns_ = problem.fit(M)
@@ -122,21 +135,37 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
                 UserWarning,
                 stacklevel=2,
             )
-        decoder = decoder_for(asked, self.margin_loss_, M)
-        if decoder.needs is not None:
-            held_out = decoder.needs == "held-out"
-            F = problem.margins(M, asked.cv) if held_out else self.columns_.margins(problem.data, problem.rows)
-            weight = None if problem.weight is None else problem.weight[problem.rows]
-            decoder.fit(F, problem.y[problem.rows], M, weight)
-        self.decoder_ = decoder
+        self.decoder_ = self._fit_decoder(decoder_for(asked, self.margin_loss_, M), problem)
+        if self.probability == "softmax":
+            self.decoder_ = self._fit_decoder(Softmax(self.decoder_), problem)
         return self
+
+    def _decoder_asked_for(self) -> Decoder:
+        """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""
+        posterior = {None: Decoder, "softmax": Decoder, "likelihood": Likelihood, "coupling": Coupling}
+        if self.probability not in posterior:
+            raise ValueError(f"probability={self.probability!r} must be None, 'likelihood', 'coupling' or 'softmax'.")
+        kind, given = posterior[self.probability], as_decoder(self.decoder)
+        return given if isinstance(given, kind) else kind()
+
+    def _fit_decoder(self, decoder: Decoder, problem: Problem) -> Decoder:
+        """The decoder, having learned from the margins that it needs."""
+        if decoder.needs is None:
+            return decoder
+        M = self.code_matrix_
+        if decoder.needs == "train":
+            F = self.columns_.margins(problem.data, problem.rows)
+        else:
+            F = problem.margins_for_decoder(M, decoder.cv, self.columns_)
+        return decoder.fit(F, problem.y[problem.rows], M, problem.row_weight())
 
     def _problem(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
     ) -> tuple[Problem, Any]:
         """Everything checked at the door: the sample that counts with its learner, and the code asked for."""
-        if self.probability is not None:
-            raise ValueError(f"probability={self.probability!r} is not available; use None.")
+        self._decoder_asked_for()
+        if self.column_weight not in ("none", "balanced"):
+            raise ValueError(f"column_weight={self.column_weight!r} must be 'none' or 'balanced'.")
         as_learner(self.estimator, self.variant)  # refuses a bad one before its tags are asked
         routing = get_config()["enable_metadata_routing"]
         if fit_params and routing:
@@ -156,7 +185,31 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
             weight = None
         seed = as_seed(self.random_state)
         learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
-        return Problem(learner, X, labels, weight, rows=rows, n_jobs=self.n_jobs, seed=seed), code
+        problem = Problem(
+            learner,
+            X,
+            labels,
+            weight,
+            rows=rows,
+            class_weight=self._class_weights(labels[rows], None if weight is None else weight[rows]),
+            balanced=self.column_weight == "balanced",
+            n_jobs=self.n_jobs,
+            seed=seed,
+        )
+        return problem, code
+
+    def _class_weights(self, y: NDArray[np.intp], weight: Array | None) -> Array | None:
+        """`class_weight` for each of `classes_`; None for 1."""
+        if self.class_weight is None:
+            return None
+        present = np.unique(y)
+        weights = np.ones(len(self.classes_))
+        weights[present] = compute_class_weight(
+            self.class_weight, classes=self.classes_[present], y=self.classes_[y], sample_weight=weight
+        )
+        if not ((weights > 0) & np.isfinite(weights)).all():
+            raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
+        return weights
 
     def margins(self, X: Any) -> Array:
         """Margins (n, L): what each column answers for each row."""

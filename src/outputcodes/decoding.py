@@ -17,8 +17,12 @@ from outputcodes.decoders import Decoder, as_decoder
 Array = NDArray[np.float64]
 
 
-def _decoder_answers_probabilities(classifier: DecodingClassifier) -> bool:
-    return hasattr(getattr(classifier, "decoder_", as_decoder(classifier.decoder)), "probabilities")
+def _answers_probabilities(classifier: DecodingClassifier) -> bool:
+    if hasattr(classifier, "decoder_"):
+        return hasattr(classifier.decoder_, "probabilities")
+    return getattr(classifier, "probability", None) is not None or hasattr(
+        as_decoder(classifier.decoder), "probabilities"
+    )
 
 
 class DecodingClassifier(ClassifierMixin):
@@ -49,9 +53,9 @@ class DecodingClassifier(ClassifierMixin):
         predicted: NDArray[Any] = self.classes_[self.decoder_.predict(F, self.code_matrix_)]
         return predicted
 
-    @available_if(_decoder_answers_probabilities)
+    @available_if(_answers_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (n, k); only where the decoder answers them."""
+        """Class probabilities (n, k), largest for the prediction; only where the decoder answers them."""
         F = self.margins(X)
         probabilities: Array = self.decoder_.probabilities(F, self.code_matrix_)
         return probabilities
@@ -66,7 +70,8 @@ class DecodingClassifier(ClassifierMixin):
         """The same trained columns under another decoder; nothing is trained again but the decoder itself.
 
         A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
-        where it needs "held-out" margins, rows that the columns were not trained on.
+        where it needs "held-out" margins, rows that the columns were not trained on. A classifier's `probability`,
+        which says how a decoder is made, is None in the answer.
         """
         check_is_fitted(self)
         resolved = decoder_for(decoder, self.margin_loss_, self.code_matrix_)
@@ -84,6 +89,8 @@ class DecodingClassifier(ClassifierMixin):
             resolved.fit(F, np.searchsorted(self.classes_, labels), self.code_matrix_, weight)
         other = copy.copy(self)
         other.decoder = decoder
+        if hasattr(other, "probability"):
+            other.probability = None
         other.decoder_ = resolved
         return other
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -59,3 +62,65 @@ def multiclass_margins(D: ArrayLike, y: ArrayLike) -> Array:
     own = np.arange(D.shape[1]) == labels[:, None]
     margins: Array = D[own] - D.max(axis=1, where=~own, initial=-np.inf)
     return margins
+
+
+class MarginDistribution(NamedTuple):
+    """The margins of a sample after some rounds of boosting.
+
+    Attributes
+    ----------
+    rounds : ndarray of shape (R,)
+        After how many rounds.
+    margins : ndarray of shape (R, n)
+        Multiclass margins in ascending order; entry j is the value that a share (j + 1)/n does not exceed.
+    """
+
+    rounds: NDArray[np.intp]
+    margins: Array
+
+    def share_at_most(self, theta: float) -> Array:
+        """The share of margins ≤ theta after each of the rounds, (R,): what the margin bounds bound."""
+        share: Array = (self.margins <= theta).mean(axis=1)
+        return share
+
+
+def margin_distribution(
+    staged_scores: Iterable[ArrayLike],
+    y: ArrayLike,
+    scale: ArrayLike | None = None,
+    rounds: Collection[int] | None = None,
+) -> MarginDistribution:
+    """The distribution of margins over the rounds of a booster.
+
+    Parameters
+    ----------
+    staged_scores : iterable of arrays (n, k), or (n,) for two classes
+        Class scores after each round, as `staged_decision_function(X)` yields them.
+    y : array of shape (n,)
+        Labels 0..k-1.
+    scale : array of shape (T,), optional
+        Divide the margins after each round by it. Twice the sum of the coefficients so far brings the margins of
+        exponential and of linear decoding into [-1, 1].
+    rounds : collection of int, optional
+        After which rounds, counted from 1; None is after each.
+
+    Examples
+    --------
+    >>> stages = [[[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.5], [1.0, 3.0]]]
+    >>> distribution = margin_distribution(stages, [0, 1])
+    >>> distribution.margins
+    array([[-1. ,  1. ], [ 0.5,  2. ]])
+    >>> distribution.share_at_most(0)
+    array([0.5, 0. ])
+    """
+    kept, margins = [], []
+    divisors = None if scale is None else np.asarray(scale, dtype=np.float64)
+    for t, scores in enumerate(staged_scores):
+        if rounds is None or t + 1 in rounds:
+            D = np.asarray(scores, dtype=np.float64)
+            ordered = np.sort(multiclass_margins(D if D.ndim == 2 else np.outer(D, [-0.5, 0.5]), y))
+            margins.append(ordered if divisors is None else ordered / divisors[t])
+            kept.append(t + 1)
+    if not kept:
+        raise ValueError(f"staged_scores has no stage among rounds={rounds!r}; rounds count from 1.")
+    return MarginDistribution(np.array(kept, dtype=np.intp), np.array(margins))

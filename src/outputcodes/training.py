@@ -1,4 +1,4 @@
-"""A code trained on one sample: live columns by the learner, one-sided ones by rule, held-out margins by folds."""
+"""A code trained on one sample: live columns by the learner, one-sided ones by rule, margins held out by folds."""
 
 from __future__ import annotations
 
@@ -55,6 +55,10 @@ class Problem:
     X, y, weight : the sample; y in 0..k-1 (-1 outside `rows`), weight an array or None
     rows : ndarray
         The rows that count, those without weight left out.
+    class_weight : ndarray of shape (k,) or None
+        Multiplies the weights of each class, in columns and decoders.
+    balanced : bool
+        Whether each column weighs its two sides alike.
     """
 
     def __init__(
@@ -65,11 +69,14 @@ class Problem:
         weight: Array | None = None,
         *,
         rows: Rows | None = None,
+        class_weight: Array | None = None,
+        balanced: bool = False,
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
         self.learner = learner
         self.X, self.y, self.weight = X, y, weight
+        self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
         self.n_jobs = n_jobs
         self.seed = seed
@@ -77,8 +84,14 @@ class Problem:
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
         self._splits: list[tuple[Any, Folds]] = []
 
-    def fit(self, M: NDArray[np.int8], rows: Rows | None = None, columns: Rows | None = None) -> Columns:
-        """Train all columns of M, or some of them, on all rows, or on some."""
+    def fit(
+        self,
+        M: NDArray[np.int8],
+        rows: Rows | None = None,
+        columns: Rows | None = None,
+        init: Columns | None = None,
+    ) -> Columns:
+        """Train all columns of M, or some of them, on all rows, or on some; `init` are the same columns on others."""
         rows = self.rows if rows is None else rows
         n_columns, columns = M.shape[1], np.arange(M.shape[1]) if columns is None else columns
         M = M[:, columns]
@@ -97,17 +110,38 @@ class Problem:
             self.y,
             M[:, live],
             self.weight,
+            self._column_weight(M[:, live], rows),
             rows=None if everything else rows,
+            init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
             n_jobs=self.n_jobs,
             seed=self.seed,
         )
         return Columns(fitted, live, constant)
 
-    def margins(self, M: NDArray[np.int8], held_out: Any = None) -> Array:
+    def row_weight(self) -> Array | None:
+        """What each of `rows` weighs in all columns; None if all weigh the same."""
+        own = None if self.weight is None else self.weight[self.rows]
+        if self.class_weight is None:
+            return own
+        classwise: Array = self.class_weight[self.y[self.rows]]
+        return classwise if own is None else own * classwise
+
+    def _column_weight(self, M: NDArray[np.int8], rows: Rows) -> Array | None:
+        """(k, L): what an example of class r weighs in column s, apart from its own weight; None for 1."""
+        if not self.balanced:
+            return None if self.class_weight is None else np.tile(self.class_weight[:, None], M.shape[1])
+        classwise = np.ones(len(M)) if self.class_weight is None else self.class_weight
+        own = None if self.weight is None else self.weight[rows]
+        mass = classwise * np.bincount(self.y[rows], weights=own, minlength=len(M))
+        plus, minus = mass @ (M > 0), mass @ (M < 0)
+        return classwise[:, None] * np.where(M > 0, (plus + minus) / (2 * plus), (plus + minus) / (2 * minus))
+
+    def margins(self, M: NDArray[np.int8], held_out: Any = None, init: Columns | None = None) -> Array:
         """(len(rows), L) margins of the sample's own rows; columns already trained are remembered.
 
         `held_out` is None for training margins; a number of folds or a scikit-learn splitter for margins of
-        columns trained without the row, NaN where a fold lacked a sign of the column.
+        columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of M
+        trained on all rows, is where the folds of a kernel machine start.
         """
         splits = self._folds(held_out)
         # Equal columns are one column, unless each has an estimator of its own.
@@ -118,9 +152,22 @@ class Problem:
             if splits is None:
                 F = self.fit(M, columns=new).margins(self.data, self.rows)
             else:
-                F = self._cross_fitted(M, new, splits)
+                F = self._cross_fitted(M, new, splits, init if len(new) == len(keys) else None)
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
+
+    def margins_for_decoder(self, M: NDArray[np.int8], cv: Any, trained: Columns) -> Array:
+        """Held-out margins (len(rows), L) for a decoder to learn from, `trained` being the columns of M.
+
+        For a number `cv`, a learner that knows its leave-one-out margins in closed form gives those in place of folds.
+        A column that is constant on the whole sample has its constant.
+        """
+        if isinstance(cv, int | np.integer) and hasattr(self.learner, "leave_one_out_margins"):
+            F = self._left_out(M)
+        else:
+            F = self.margins(M, cv, init=trained)
+        F[:, ~trained.live] = trained.constant[~trained.live]
+        return F
 
     def _folds(self, held_out: Any) -> Folds | None:
         """The folds of a number or splitter, the same ones whenever it is asked for again."""
@@ -132,11 +179,36 @@ class Problem:
         self._splits.append((held_out, folds(self.y[self.rows], held_out, self.seed)))
         return self._splits[-1][1]
 
-    def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds) -> Array:
+    def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds, init: Columns | None) -> Array:
         F = np.full((len(self.rows), len(columns)), np.nan)
+        # Only where the start does not show in the answer: boosting, say, would go on from rounds that saw the rows.
+        init = init if hasattr(init and init.fitted, "coefficients") else None
         for train, test in splits:
-            fitted = self.fit(M, self.rows[train], columns)
+            fitted = self.fit(M, self.rows[train], columns, init)
             F[np.ix_(test, fitted.live)] = fitted.margins(self.data, self.rows[test])[:, fitted.live]
+        return F
+
+    def _left_out(self, M: NDArray[np.int8]) -> Array:
+        """Leave-one-out margins of a learner that has them in closed form; NaN where the row was all of its side."""
+        F = np.full((len(self.rows), M.shape[1]), np.nan)
+        y = self.y[self.rows]
+        positive, negative = _signs_present(M, y)
+        live = np.flatnonzero(positive & negative)
+        if not live.size:
+            return F
+        M = M[:, live]
+        answer = self.learner.leave_one_out_margins(  # type: ignore[attr-defined]
+            self.data,
+            self.y,
+            M,
+            self.weight,
+            self._column_weight(M, self.rows),
+            rows=self.rows,
+            n_jobs=self.n_jobs,
+        )
+        count = np.bincount(y, minlength=len(M))
+        only = np.where(M > 0, count @ (M > 0) == 1, count @ (M < 0) == 1) & (M != 0)
+        F[:, live] = np.where(only[y], np.nan, answer)
         return F
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import PerColumn
+from outputcodes.learners._hessian import Hessian
 from outputcodes.learners.linear_svm import LinearSVM
 
 X, y = load_digits(return_X_y=True)
@@ -144,6 +145,36 @@ def test_rows_and_column_weights(make, loss):
         weight = column_weight[y[rows], j] * (M[y[rows], j] != 0)
         alone = LinearSVM(**learner.get_params()).fit(X[rows], M[y[rows], j], sample_weight=weight)
         assert np.allclose(part.margins(data, rows)[:, j], alone.decision_function(X[rows]), atol=1e-5)
+
+
+@pytest.mark.parametrize("make", FORMS)
+def test_a_bootstrap_sample_counts_its_repetitions(make):
+    learner, rows = TIGHT["squared-hinge"], np.random.default_rng(5).integers(0, len(y), len(y))
+    data, times = learner.prepare(make(X)), np.bincount(rows, minlength=len(y)).astype(float)
+    part, weighted = learner.fit_columns(data, y, SIGNS, rows=rows), learner.fit_columns(data, y, SIGNS, times)
+    assert np.allclose(part.margins(data), weighted.margins(data), atol=1e-5)
+
+
+@pytest.mark.parametrize("price", [np.inf, 0.0], ids=["conjugate gradients", "exact steps"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_exact_newton_steps_and_conjugate_gradients_end_in_the_same_place(price, loss, monkeypatch):
+    learner = LinearSVM(0.1, loss, tol=1e-10, max_iter=10_000)
+    default = fit(learner)
+    monkeypatch.setattr(Hessian, "_price", lambda self: np.full(self.scale.shape, price))
+    forced = fit(learner)
+    assert forced.certificate.converged.all()
+    assert np.allclose(default.margins(X), forced.margins(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_resting_examples_and_tiles_of_few_rows_change_nothing(loss, monkeypatch):
+    M = OutputCodeClassifier(code="all-pairs").fit(X, y).code_matrix_
+    learner = LinearSVM(0.1, loss, tol=1e-8, max_iter=100_000)
+    default = fit(learner, csr_array(X), M)
+    monkeypatch.setattr("outputcodes.learners._descent.WHOLE_EVERY", 1)
+    monkeypatch.setattr("outputcodes.learners._descent.FEW", 0.0)
+    plain = fit(learner, csr_array(X), M)
+    assert np.allclose(default.margins(X), plain.margins(X), atol=1e-3)
 
 
 @pytest.mark.parametrize("make", FORMS)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 from sklearn.datasets import load_digits, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -141,6 +141,44 @@ def test_rows_and_column_weights(M):
         weight = column_weight[y[rows], j] * (M[y[rows], j] != 0)
         alone = Logistic(tol=1e-16).fit(X[rows], M[y[rows], j], sample_weight=weight)
         assert np.allclose(part.margins(data, rows)[:, j], alone.decision_function(X[rows]), atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_a_bootstrap_sample_counts_its_repetitions(make):
+    rows = np.random.default_rng(5).integers(0, len(y), len(y))
+    data, times = TIGHT.prepare(make(X)), np.bincount(rows, minlength=len(y)).astype(float)
+    M = SIGNS[:, :2]
+    part, weighted = TIGHT.fit_columns(data, y, M, rows=rows), TIGHT.fit_columns(data, y, M, times)
+    assert np.allclose(part.margins(data), weighted.margins(data), atol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("code", ["one-vs-all", "all-pairs"])
+def test_coordinate_descent_alone_is_certified_truly(code, C, fit_intercept, monkeypatch):
+    # Rows that share few features, of unlike lengths and some empty, as texts are.
+    rng = np.random.default_rng(6)
+    words = random_array((400, 900), density=0.02, rng=rng, format="csr")
+    labels = rng.integers(0, 8, 400)
+    M = OutputCodeClassifier(code=code).fit(words, labels).code_matrix_
+    optimum = fit(Logistic(C, fit_intercept, tol=1e-14), words.toarray(), M, labels)
+    monkeypatch.setattr("outputcodes.learners.logistic.JointNewton", None)
+    for tol in (1e-2, 1e-5):
+        ours = fit(Logistic(C, fit_intercept, tol=tol), words, M, labels)
+        for j in range(M.shape[1]):
+            t = M[labels, j]
+            seen = t != 0
+            of = (words[seen], t[seen], np.ones(seen.sum()), C)
+            value, best = (objective(f.coef[:, j], f.intercept[j], *of) for f in (ours, optimum))
+            assert best * (1 - 1e-12) <= value <= best * (1 + tol)
+            assert value * (1 - ours.certificate.gap[j]) <= best * (1 + 1e-12)
+
+
+def test_what_coordinate_descent_leaves_open_newton_finishes(monkeypatch):
+    monkeypatch.setattr("outputcodes.learners.logistic.MOST_EPOCHS", 1)
+    finished = fit(Logistic(tol=1e-5), csr_array(X))
+    assert finished.certificate.converged.all()
+    assert np.allclose(finished.margins(X), fit(TIGHT).margins(X), atol=0.05)
 
 
 def test_a_warm_start_reaches_the_same_answer_sooner():

@@ -7,7 +7,7 @@ from sklearn import linear_model
 from sklearn.datasets import load_digits, load_iris
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import PerColumn, Ridge
+from outputcodes.learners import PerColumn, Ridge, _ridge_systems
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300] / 16, y[:300]
@@ -98,6 +98,38 @@ def test_the_same_bits_for_any_number_of_threads(code, limit, monkeypatch):
     assert np.allclose(answers[0].coef, default.coef, atol=1e-10)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_pairs_in_the_space_of_their_rows_are_those_in_the_space_of_the_features(kind, monkeypatch):
+    rng = np.random.default_rng(2)
+    all_pairs = OutputCodeClassifier(code="all-pairs").fit(X, y).code_matrix_
+    book = np.hstack([all_pairs, -all_pairs[:, :3], rng.choice([-1, 1], size=(10, 2))]).astype(np.int8)
+    weight, column_weight = rng.integers(0, 3, 300).astype(float), rng.choice([0.5, 2.0], size=book.shape)
+    learner, asked = Ridge(0.2), []
+    data = learner.prepare(kind(WIDE))
+    by_rows = learner.fit_columns(data, y, book, weight, column_weight)
+    monkeypatch.setattr(_ridge_systems, "pays", lambda *sizes: asked.append(sizes) or False)
+    other = learner.fit_columns(data, y, book, weight, column_weight)
+    assert len(asked) >= all_pairs.shape[1]  # so pairs went by their rows before
+    assert np.allclose(by_rows.coef, other.coef, atol=1e-9)
+    assert np.allclose(by_rows.intercept, other.intercept, atol=1e-9)
+    assert by_rows.certificate.gap.max() < 1e-10
+
+
+def test_a_bootstrap_sample_counts_its_repetitions():
+    rows = np.random.default_rng(3).integers(0, 300, 300)
+    data = Ridge().prepare(X)
+    part = Ridge().fit_columns(data, y % 3, M, rows=rows)
+    weighted = Ridge().fit_columns(data, y % 3, M, np.bincount(rows, minlength=300).astype(float))
+    assert np.allclose(part.margins(X), weighted.margins(X), atol=1e-9)
+
+
+def test_a_row_whose_target_the_others_leave_open_has_no_margin():
+    margins = Ridge(0).leave_one_out_margins(Ridge().prepare(WIDE[:20]), y[:20] % 3, M)
+    seen = M[y[:20] % 3] != 0
+    assert (margins[seen] == 0).all()
+    assert np.isfinite(margins).all()
+
+
 def test_the_certificate_is_the_residual_of_the_normal_equations():
     fitted = OutputCodeClassifier(Ridge(2.0), code="one-vs-all").fit(X, y).columns_.fitted
     assert fitted.certificate.converged.all()
@@ -127,3 +159,12 @@ def test_by_name():
     assert np.array_equal(
         OutputCodeClassifier("ridge").fit(X, y).margins(X), OutputCodeClassifier(Ridge()).fit(X, y).margins(X)
     )
+
+
+def test_a_class_without_rows_changes_nothing():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3
+    M = np.array([[1, 1, 1], [-1, 1, 0], [0, -1, -1], [1, 0, 1]], dtype=np.int8)
+    learner = Ridge()
+    data = learner.prepare(X)
+    with_it, without = (learner.fit_columns(data, y, code).margins(X) for code in (M, M[:3]))
+    np.testing.assert_allclose(with_it, without, rtol=1e-12)

@@ -1,23 +1,31 @@
 """Decoders: margins compared with the rows of a code, class scores out, larger is better."""
 
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
+from outputcodes.decoders.coupling import Coupling
 from outputcodes.decoders.distance import AttenuatedEuclidean, Euclidean
+from outputcodes.decoders.likelihood import Likelihood
 from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.names import DECODERS, as_decoder
 from outputcodes.decoders.pairwise import Dag, Vote
+from outputcodes.decoders.softmax import Softmax
 
 __all__ = [
     "DECODERS",
     "AccuracyWeighted",
     "AttenuatedEuclidean",
     "BetaDensity",
+    "Continuous",
+    "Coupling",
     "Dag",
     "Decoder",
     "Euclidean",
     "InverseHamming",
     "Laplacian",
+    "Likelihood",
     "LossBased",
+    "Softmax",
     "Vote",
     "as_decoder",
 ]

@@ -59,7 +59,7 @@ class Decoder(BaseEstimator):
         for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
             block = scorer(F[rows])
             if self.breaks_ties:
-                best, tied = _winners(block, F[rows], M)
+                best, tied = winners(block, F[rows], M)
                 # Raised by one unit in the last place, so that the argmax of the scores is the prediction.
                 block[tied, best[tied]] = np.nextafter(block[tied, best[tied]], np.inf)
             D[rows] = block
@@ -71,7 +71,7 @@ class Decoder(BaseEstimator):
         best = np.empty(F.shape[0], dtype=np.intp)
         for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
             block = scorer(F[rows])
-            best[rows] = _winners(block, F[rows], M)[0] if self.breaks_ties else block.argmax(axis=1)
+            best[rows] = winners(block, F[rows], M)[0] if self.breaks_ties else block.argmax(axis=1)
         return best
 
     def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
@@ -114,7 +114,7 @@ def matches(F: Array, M: NDArray[Any]) -> tuple[Array, Array]:
     return up @ plus.T + down @ minus.T, up @ minus.T + down @ plus.T
 
 
-def _winners(D: Array, F: Array, M: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def winners(D: Array, F: Array, M: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The best class of each row, ties broken by the linear score M·f and then by index; and the rows that tied."""
     best = D.argmax(axis=1)
     equal = D[np.arange(len(D)), best][:, None] == D

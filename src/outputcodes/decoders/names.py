@@ -8,8 +8,11 @@ from typing import Any
 
 from outputcodes._validation import unknown_name
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
+from outputcodes.decoders.coupling import Coupling
 from outputcodes.decoders.distance import AttenuatedEuclidean, Euclidean
+from outputcodes.decoders.likelihood import Likelihood
 from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.pairwise import Dag, Vote
 from outputcodes.losses import LOSSES
@@ -25,6 +28,9 @@ DECODERS: dict[str, Callable[[], Decoder]] = {
     "laplacian": Laplacian,
     "beta-density": BetaDensity,
     "accuracy-weighted": AccuracyWeighted,
+    "likelihood": Likelihood,
+    "coupling": Coupling,
+    "continuous": Continuous,
 }
 
 

@@ -1,7 +1,7 @@
 """The kernel machine's dual for many columns on one Gram matrix.
 
 Columns that see few rows are solved one by one on a Gram matrix of their own. The others share working sets: the
-worst violators of every column, on which each column is solved in cache, after which one matrix product brings the
+worst violators of every column, on which each column is solved in cache, after which one sparse product brings the
 gradients of all columns up to date (a joint form of Joachims 1999; part of a set is kept: Serafini & Zanni 2005).
 """
 
@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from outputcodes._blocks import Run, row_blocks
-from outputcodes._gram import Gram
-from outputcodes._kernels.smo import BIG, LANES, gather, solve_pairs, solve_unbalanced
+from outputcodes._blocks import Run, row_blocks, serially
+from outputcodes._gram import Gram, rbf_block
+from outputcodes._kernels.smo import BIG, LANES, add_rows, gather, solve_pairs, solve_unbalanced
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -26,6 +27,8 @@ WORKING_SET = 2048
 FRESH = 0.75
 # A column is solved on its working set to this part of its violation, not to full precision too early.
 INNER = 0.1
+# Gradients that are kept up to date in the precision of the kernel values are to meet this part of the tolerance.
+AIM = 0.95
 # One call of a compiled loop takes well below 0.2 s, so that an interrupt is heard.
 STEPS_PER_CALL = 50_000
 # How often the gradients may turn out wrong when they are computed afresh before a column is given up.
@@ -49,16 +52,18 @@ class Dual:
     def violation(self, e: Array, beta: Array, lo: Array, hi: Array) -> tuple[float, float]:
         """The largest e that may grow and the smallest that may shrink; 0 is among both without a free bias."""
         outside = np.inf if self.free_bias else 0.0
-        highest = np.where(beta < hi, e, -outside).max(initial=-outside)
-        lowest = np.where(beta > lo, e, outside).min(initial=outside)
-        return float(highest), float(lowest)
+        highest = np.where(beta < hi, e, -outside).max()
+        lowest = np.where(beta > lo, e, outside).min()
+        return max(float(highest), -outside), min(float(lowest), outside)
 
-    def bias(self, e: Array, beta: Array, lo: Array, hi: Array) -> float:
+    def bias(self, e: Array, box: Array, ends: tuple[float, float]) -> float:
         """The mean of e where β is free, else the middle of what the others allow."""
+        beta, lo, hi = box
         if not self.free_bias:
             return self.offset * float(beta.sum())
         free = (beta > lo) & (beta < hi)
-        return float(e[free].mean() if free.any() else np.mean(self.violation(e, beta, lo, hi)))
+        count = np.count_nonzero(free)
+        return float(e @ free) / count if count else (ends[0] + ends[1]) / 2
 
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
         """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
@@ -93,104 +98,135 @@ def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
 
 def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> Solution:
     """One column on the Gram matrix of its own rows: target (n,), box (3, n) with β, which changes, and its bounds."""
-    gram = dual.gram
-    anchors = gram.kernel.anchors(gram.X, rows)
-    K, rounded = np.empty((len(rows), len(rows))), padded(len(rows), len(rows), gram.store.dtype)
-    for block in row_blocks(len(rows), 8 * len(rows)):
-        K[block, block.start :] = gram.kernel.block(gram.X[rows[block]], anchors[block.start :])
-        K[block.stop :, block] = K[block, block.stop :].T
-    K += dual.offset
-    rounded[:, : len(rows)] = K
-    steps = 0
+    K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
-        e = target - K @ box[0]
+        if K.dtype == np.float64:
+            e = target - K[:, : len(rows)] @ beta
+        else:
+            e = target - _exact(dual, rows, beta[None], serially)[0]
         highest, lowest = dual.violation(e, *box)
         if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
             break
-        steps += dual.descend(rounded, e, box, 0.9 * dual.tol, max_steps - steps)
-    return _solution(dual, rows, e, box, steps)
+        steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
+    return _solution(dual, rows, e, box, (highest, lowest), steps)
+
+
+def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
+    """The Gram matrix of some rows, half of it computed and half mirrored."""
+    gram, p = dual.gram, len(rows)
+    kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
+    K = padded(p, p, gram.store.dtype)
+    for block in row_blocks(p, 8 * p):
+        if kernel.name == "rbf" and K.dtype == np.float32:
+            rbf_block(kernel, A[block], A[block.start :], K, np.arange(p)[block], block.start)
+        else:
+            K[block, block.start : p] = kernel.block(gram.X[rows[block]], A[block.start :])
+        K[block.stop :, block] = K[block, block.stop : p].T
+    if dual.offset:
+        K[:, :p] += K.dtype.type(dual.offset)
+    return K
 
 
 def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[Solution]:
     """Columns that share their rows: target (L, n), box (3, L, n) with β and its bounds; see the top of the file."""
     L, n = target.shape
-    beta = box[0]
-    e = target - _exact(dual, rows, beta) if beta.any() else target.copy()
+    beta, e = box[0], target.copy()
     size = min(WORKING_SET, n, dual.gram.capacity)
+    started = np.flatnonzero(beta.any(axis=0))
+    for first in range(0, len(started), dual.gram.capacity):
+        some = started[first : first + dual.gram.capacity]
+        with dual.gram.holding(rows[some], dual.run) as slots:
+            _subtract(dual, rows, slots, np.arange(L), beta[:, some], e)
     working = np.empty(0, dtype=np.intp)
     steps = np.zeros(L, dtype=np.intp)
-    exact, refreshes = True, 0
+    tol, exact, refreshes = dual.tol, not len(started), 0
     while True:
-        gaps, candidates = _violators(dual, e, box, size)
-        active = np.flatnonzero((gaps > dual.tol) & (steps < dual.max_iter))
+        gaps, candidates = _violators(dual, e, box, size, tol)
+        active = np.flatnonzero([len(found) > 0 for found in candidates] & (steps < dual.max_iter))
         if len(active) and refreshes < REFRESHES:
             working = _next_set(working, [candidates[j] for j in active], size, n)
             _round(dual, rows, working, active, gaps, e, box, steps)
-            exact = False
+            tol, exact = AIM * dual.tol, False
         elif exact:
-            return [_solution(dual, rows, e[j], box[:, j], int(steps[j])) for j in range(L)]
+            ends = [dual.violation(e[j], *box[:, j]) for j in range(L)]
+            return [_solution(dual, rows, e[j], box[:, j], ends[j], int(steps[j])) for j in range(L)]
         else:
-            e, exact, refreshes = target - _exact(dual, rows, beta), True, refreshes + 1
+            e = target - _exact(dual, rows, beta, dual.run)
+            tol, exact, refreshes = dual.tol, True, refreshes + 1
 
 
 def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
     """Solve the active columns on the working set, then bring their e up to date; changes e, β and steps."""
-    slots = dual.gram.hold(rows[working], dual.run)
-    K = _local(dual, slots, rows[working])
-    change = np.empty((len(active), len(working)), dtype=K.dtype)
+    with dual.gram.holding(rows[working], dual.run) as slots:
+        K = _local(dual, slots, rows[working])
+        change = np.empty((len(active), len(working)), dtype=K.dtype)
 
-    def solve(place: int) -> None:
-        j = active[place]
-        local = np.ascontiguousarray(box[:, j, working])
-        tol = max(INNER * gaps[j], 0.5 * dual.tol) if len(working) < len(rows) else 0.9 * dual.tol
-        steps[j] += dual.descend(K, e[j, working], local, tol, min(STEPS_PER_CALL, dual.max_iter - steps[j]))
-        change[place] = local[0] - box[0, j, working]
-        box[0, j, working] = local[0]
+        def solve(place: int) -> None:
+            j = active[place]
+            local = np.ascontiguousarray(box[:, j, working])
+            tol = max(INNER * gaps[j], 0.5 * dual.tol) if len(working) < len(rows) else 0.9 * dual.tol
+            steps[j] += dual.descend(K, e[j, working], local, tol, min(STEPS_PER_CALL, dual.max_iter - steps[j]))
+            change[place] = local[0] - box[0, j, working]
+            box[0, j, working] = local[0]
 
-    dual.run(solve, range(len(active)))
-    moved = np.flatnonzero(change.any(axis=0))
-    slots, change = slots[moved], np.ascontiguousarray(change[:, moved])
-    shift = K.dtype.type(dual.offset) * change.sum(axis=1, keepdims=True)
+        dual.run(solve, range(len(active)))
+        _subtract(dual, rows, slots, active, change, e)
+
+
+def _subtract(dual: Dual, rows: Rows, slots: Rows, columns: Rows, change: NDArray[Any], e: Array) -> None:
+    """e ← e − K·change in some columns: change (len(columns), len(slots)) is of the rows that are held in `slots`.
+
+    A column moves few of the rows, each of which is read once for all that do.
+    """
+    store = dual.gram.store
+    moved = sparse.csc_array(change.astype(store.dtype, copy=False))
+    shift = dual.offset * change.sum(axis=1, keepdims=True)
 
     def update(block: slice) -> None:
-        part = np.empty((len(slots), block.stop - block.start), dtype=K.dtype)
-        gather(dual.gram.store, slots, rows[block], part)
-        e[active, block] -= change @ part + shift
+        product = np.zeros((len(columns), block.stop - block.start), dtype=store.dtype)
+        lines = moved.indptr, moved.indices, moved.data
+        add_rows(store, slots, *lines, rows[block], np.empty_like(product[0]), product)
+        e[columns, block] -= product + shift
 
-    dual.run(update, row_blocks(len(rows), len(working)))
+    # Blocks that a second-level cache holds.
+    dual.run(update, row_blocks(len(rows), 8 * len(columns)))
 
 
-def _solution(dual: Dual, rows: Rows, e: Array, box: Array, steps: int) -> Solution:
-    highest, lowest = dual.violation(e, *box)
+def _solution(dual: Dual, rows: Rows, e: Array, box: Array, ends: tuple[float, float], steps: int) -> Solution:
     kept = np.flatnonzero(box[0])
-    gap = highest - lowest
-    return Solution(rows[kept], box[0][kept], dual.bias(e, *box), gap, steps, bool(gap <= dual.tol))
+    gap = ends[0] - ends[1]
+    return Solution(rows[kept], box[0][kept], dual.bias(e, box, ends), gap, steps, bool(gap <= dual.tol))
 
 
-def _exact(dual: Dual, rows: Rows, beta: Array) -> Array:
+def _exact(dual: Dual, rows: Rows, beta: Array, run: Run) -> Array:
     """Kβ of all columns in float64, from kernel values that were never rounded; (L, n)."""
     support = np.flatnonzero(beta.any(axis=0))
+    if not len(support):
+        return np.zeros_like(beta)
     gram, coefficients = dual.gram, beta[:, support].T
     anchors = gram.kernel.anchors(gram.X, rows[support])
     blocks = row_blocks(len(rows), len(support))
-    parts = dual.run(lambda b: gram.kernel.block(gram.X[rows[b]], anchors) @ coefficients, blocks)
+    parts = run(lambda b: gram.kernel.block(gram.X[rows[b]], anchors) @ coefficients, blocks)
     f: Array = np.concatenate(parts).T + dual.offset * beta.sum(axis=1, keepdims=True)
     return f
 
 
-def _violators(dual: Dual, e: Array, box: Array, size: int) -> tuple[Array, list[Rows]]:
-    """The violation of each column, and its violators: worst first, those to grow and those to shrink in turn."""
+def _violators(dual: Dual, e: Array, box: Array, size: int, tol: float) -> tuple[Array, list[Rows]]:
+    """The violation of each column, and its violators: worst first, those to grow and those to shrink in turn.
+
+    Columns that violate by no more than `tol` have none.
+    """
     L, n = e.shape
     count = min(n, max(8, 2 * size // L))
 
     def of_column(j: int) -> tuple[float, Rows]:
         beta, lo, hi = box[:, j]
         highest, lowest = dual.violation(e[j], beta, lo, hi)
-        if highest - lowest <= dual.tol:
+        if highest - lowest <= tol:
             return highest - lowest, np.empty(0, dtype=np.intp)
         both = np.full(2 * count, -1)
-        grow = np.flatnonzero((beta < hi) & (e[j] > lowest + dual.tol))
-        shrink = np.flatnonzero((beta > lo) & (e[j] < highest - dual.tol))
+        grow = np.flatnonzero((beta < hi) & (e[j] > lowest + tol))
+        shrink = np.flatnonzero((beta > lo) & (e[j] < highest - tol))
         for start, violating, goodness in ((0, grow, -e[j, grow]), (1, shrink, e[j, shrink])):
             if len(violating) > count:
                 worst = np.argpartition(goodness, count - 1)[:count]

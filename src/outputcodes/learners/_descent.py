@@ -1,129 +1,224 @@
-"""Dual coordinate descent over tiles of columns: the solver of linear SVMs for sparse X."""
+"""Dual coordinate descent over tiles of columns: the solver for sparse X."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit, rel_entr
 
 from outputcodes._blocks import Run
-from outputcodes._kernels.linear import descend
+from outputcodes._kernels.linear import HINGE, LOGISTIC, SQUARED, combine, descend, scores
 from outputcodes.learners._linear import LinearData
-from outputcodes.learners._products import backward, forward
 from outputcodes.learners.protocol import Certificate
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+LOSSES = {"hinge": HINGE, "squared-hinge": SQUARED, "logistic": LOGISTIC}
 # Columns a tile: wide enough to hide the cost of finding a row of w, narrow enough to leave tiles for other threads.
 WIDEST_TILE = 24
+# Columns that see less than this share of the examples sit idle in a shared tile: only those of the same classes share.
+FEW = 0.25
+# Tiles at work at a time: enough for the threads, and few enough for their w to stay near the processor.
+AT_WORK = 8
+# Examples that nothing moved rest until the next whole epoch, if they are enough to be worth it.
+WHOLE_EVERY = 4
+MANY = 0.75
 # Values times columns of one call: about a tenth of a second, after which Ctrl-C is heard.
 VALUES_A_CALL = 1 << 26
 
 
-@dataclass
-class Tile:
-    """Columns that are visited together; those whose gap is closed leave."""
-
-    columns: Rows
-    signs: Array
-    cost: Array
-    alpha: Array
-    w: Array
-    gap: Array
-    loss: Array
-
-    def keep(self, going: NDArray[np.bool_]) -> None:
-        """Only some columns go on."""
-        self.columns = self.columns[going]
-        for name in ("signs", "cost", "alpha", "w", "gap", "loss"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., going]))
-
-    def estimate(self) -> Array:
-        """The relative gap as the last epoch saw it, and a new count for the next."""
-        objective = 0.5 * np.einsum("ij,ij->j", self.w, self.w) + self.loss
-        relative: Array = self.gap / np.maximum(objective, np.finfo(float).tiny)
-        self.gap[:], self.loss[:] = 0, 0
-        return relative
-
-
 class DualDescent:
-    """Linear SVMs for all columns of a code, `rows` of the data being the examples."""
+    """Linear columns of a code, `rows` of the data (repeated ones count again) being the examples."""
 
-    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, squared: bool, run: Run) -> None:
-        self.X, self.constant = data.X, data.intercept.constant
+    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, loss: str, run: Run) -> None:
+        self.X, self.intercept, self.loss, self.run = data.X, data.intercept, LOSSES[loss], run
         self.y, self.weight, self.rows = y, np.ones(len(y)) if weight is None else weight, rows
-        self.squared, self.run = squared, run
-        norms = self.X.multiply(self.X).sum(axis=1)
+        norms = self.X.power(2).sum(axis=1)
         # An empty row without constant sits at its bound after one visit: any tiny norm says so.
-        self.norms = np.maximum(np.asarray(norms, dtype=np.float64).ravel() + self.constant**2, 1e-300)
+        self.norms = np.maximum(np.asarray(norms, dtype=np.float64).ravel() + self.intercept.constant**2, 1e-300)
 
     def minimise(
         self, signs: Array, cost: Array, init: Array | None, tol: float, max_iter: int, seed: int
     ) -> tuple[Array, Certificate]:
         """Epochs in an order shuffled anew, until the relative gap of each column is at most `tol`."""
-        L = signs.shape[1]
-        answer, gap = np.empty((self.X.shape[1] + 1, L)), np.full(L, np.inf)
-        iterations = np.zeros(L, dtype=np.intp)
-        tiles = [self._tile(columns, signs, cost, init) for columns in _tiles(L)]
-        rng = np.random.default_rng(seed)
-        pieces = 1 + self.X.nnz * len(tiles[0].columns) // VALUES_A_CALL
-        for iteration in range(1, max_iter + 1):
-            for part in np.array_split(rng.permutation(self.rows), pieces):
-                self.run(partial(self._visit, part), tiles)
-            last = iteration == max_iter
-            ready = [tile for tile in tiles if (tile.estimate() <= tol).any() or last]
-            for tile, relative in zip(ready, self.run(self._relative_gap, ready), strict=True):
-                done = (relative <= tol) | last
+        p, L = self.X.shape[1] + (self.intercept.constant != 0), signs.shape[1]
+        answer, gap, iterations = np.zeros((p, L)), np.full(L, np.inf), np.zeros(L, dtype=np.intp)
+        size = np.bincount(self.y[self.rows], minlength=len(signs))
+        waiting = _tiles(cost > 0, size)
+        tiles: list[Tile] = []
+
+        def tile_of(columns: Rows) -> Tile:
+            return Tile(self, columns, signs, cost, init, max_iter, seed)
+
+        while tiles := tiles + self.run(tile_of, list(islice(waiting, AT_WORK - len(tiles)))):
+            for piece in range(max(tile.pieces for tile in tiles)):
+                self.run(partial(Tile.visit, piece=piece), tiles)
+            ready = [tile for tile in tiles if (tile.estimate() <= tol).any() or tile.epochs >= max_iter]
+            for tile, relative in zip(ready, self.run(Tile.relative_gap, ready), strict=True):
+                done = (relative <= tol) | (tile.epochs >= max_iter)
                 columns = tile.columns[done]
-                answer[:, columns], gap[columns], iterations[columns] = tile.w[:, done], relative[done], iteration
+                answer[np.ix_(tile.features, columns)] = tile.coefficients()[: len(tile.features), done]
+                gap[columns], iterations[columns] = relative[done], tile.epochs
                 tile.keep(~done)
             tiles = [tile for tile in tiles if tile.columns.size]
-            if not tiles:
-                break
-        return answer[: self.X.shape[1] + (self.constant != 0)], Certificate(gap, iterations, gap <= tol)
+        return answer, Certificate(gap, iterations, gap <= tol)
 
-    def _tile(self, columns: Rows, signs: Array, cost: Array, init: Array | None) -> Tile:
-        signs, cost = np.ascontiguousarray(signs[:, columns]), np.ascontiguousarray(cost[:, columns])
-        alpha, w = np.zeros((len(self.y), len(columns))), np.zeros((self.X.shape[1] + 1, len(columns)))
-        if init is not None and self.squared:
-            # What α = 2c·max(0, 1 - z) is at the optimum, it nearly is close to it.
-            t, c = signs[self.y[self.rows]], cost[self.y[self.rows]] * self.weight[self.rows, None]
-            z = t * self._scores(init[:, columns])
-            alpha[self.rows] = 2 * c * np.maximum(1 - z, 0)
-            w[: len(w) - (not self.constant)] = backward(self.X, self.constant, signs[self.y] * alpha)
-        return Tile(columns, signs, cost, alpha, w, np.zeros(len(columns)), np.zeros(len(columns)))
 
-    def _visit(self, order: Rows, tile: Tile) -> None:
-        order = order[np.any(tile.cost > 0, axis=1)[self.y[order]]]
-        X, state = (self.X.data, self.X.indices, self.X.indptr), (tile.alpha, tile.w, tile.gap, tile.loss)
-        tables = tile.signs, tile.cost
-        descend(order, X, self.y, self.weight, self.norms, self.constant, *tables, self.squared, state)
+class Tile:
+    """Columns that are visited together, on the examples that any of them sees; those whose gap is closed leave.
 
-    def _scores(self, w: Array) -> Array:
-        w = w if self.constant else w[: self.X.shape[1]]
-        F: Array = forward(self.X, self.constant, w)[self.rows]
-        return F
+    A free intercept has a proximal term: it is penalised around `offset`, which follows it after every epoch.
+    """
 
-    def _relative_gap(self, tile: Tile) -> Array:
+    def __init__(
+        self, problem: DualDescent, columns: Rows, signs: Array, cost: Array, init: Any, max_iter: int, seed: int
+    ) -> None:
+        self.problem, self.columns, self.epochs, self.max_iter = problem, columns, 0, max_iter
+        self.signs, self.cost = np.ascontiguousarray(signs[:, columns]), np.ascontiguousarray(cost[:, columns])
+        self.X, self.y, self.weight, self.norms = problem.X, problem.y, problem.weight, problem.norms
+        self.rows = problem.rows[np.any(self.cost > 0, axis=1)[problem.y[problem.rows]]]
+        self.features = np.arange(problem.X.shape[1] + (problem.intercept.constant != 0))  # the constant's place last
+        if len(self.rows) < FEW * len(problem.rows):
+            self._move_together()
+        self.rng = np.random.default_rng(np.random.SeedSequence((seed, int(columns[0]))))
+        self.pieces = 1 + self.X.nnz * len(columns) // VALUES_A_CALL
+        L = len(columns)
+        self.alpha, self.w = np.zeros((len(self.rows), L)), np.zeros((self.X.shape[1] + 1, L))
+        self.gap, self.value, self.offset = np.zeros(L), np.zeros(L), np.zeros(L)
+        self.still = np.zeros(len(self.rows), dtype=bool)
+        if init is not None:
+            self._start(init[:, columns])
+
+    def visit(self, piece: int) -> None:
+        """One piece of an epoch; small tiles go on to the end of a whole one while their rows are at hand."""
+        if piece == 0:
+            self._plan()
+        if piece < self.pieces:
+            self._descend(self.order[piece :: self.pieces])
+        while self.pieces == 1 and not self.whole and self.epochs < self.max_iter:
+            self._plan()
+            self._descend(self.order)
+
+    def estimate(self) -> Array:
+        """The relative gap as the epoch that ends here saw it; infinity if it did not visit all examples."""
+        relative: Array = self.gap / np.maximum(self.value, np.finfo(float).tiny) if self.whole else self.gap + np.inf
+        return relative
+
+    def coefficients(self) -> Array:
+        """w, the coefficient of the constant last."""
+        theta = self.w.copy()
+        if self.problem.intercept.free:
+            theta[-1] += self.offset / self.problem.intercept.constant
+        return theta
+
+    def relative_gap(self) -> Array:
         """(P - D)/P as a sum of the examples' Fenchel-Young gaps, none negative, so that nothing cancels."""
-        labels = self.y[self.rows]
-        t, c, alpha = tile.signs[labels], tile.cost[labels] * self.weight[self.rows, None], tile.alpha[self.rows]
-        z = t * self._scores(tile.w) - 1
-        short = np.maximum(-z, 0)
-        if self.squared:
+        theta, free = self.coefficients(), self.problem.intercept.free
+        t, c, z, a = *self._margins(theta), self.alpha
+        objective = 0.5 * (theta[: len(theta) - free] ** 2).sum(axis=0)
+        own = np.zeros_like(objective)
+        if free:
+            # A dual point must give both signs the same weight; the one of the larger sum gives way.
+            plus, minus = (np.maximum(np.where(t * s > 0, a, 0).sum(axis=0), 1e-300) for s in (1, -1))
+            a = a * np.where(t > 0, np.minimum(1, minus / plus), np.minimum(1, plus / minus))
+            own = 0.5 * ((self._combined(t * a) - theta)[:-1] ** 2).sum(axis=0)
+        short = np.maximum(1 - z, 0)
+        if self.problem.loss == LOGISTIC:
+            loss, gaps = c * np.logaddexp(0, -z), rel_entr(a, c * expit(-z)) + rel_entr(c - a, c * expit(z))
+        elif self.problem.loss == SQUARED:
             D = np.divide(0.5, c, out=np.zeros_like(c), where=c > 0)
-            gaps = np.where(z < 0, c * (short - D * alpha) ** 2, alpha * (z + 0.5 * D * alpha))
-            loss = c * short**2
+            loss, gaps = c * short**2, np.where(z < 1, c * (short - D * a) ** 2, a * (z - 1 + 0.5 * D * a))
         else:
-            gaps, loss = np.where(z < 0, (c - alpha) * short, alpha * z), c * short
-        objective = 0.5 * (tile.w**2).sum(axis=0) + loss.sum(axis=0)
-        return np.asarray(gaps.sum(axis=0) / np.maximum(objective, np.finfo(float).tiny))
+            loss, gaps = c * short, np.where(z < 1, (c - a) * short, a * (z - 1))
+        objective += loss.sum(axis=0)
+        return np.asarray((gaps.sum(axis=0) + own) / np.maximum(objective, np.finfo(float).tiny))
+
+    def keep(self, going: NDArray[np.bool_]) -> None:
+        """Only some columns go on."""
+        if going.all():
+            return
+        self.columns = self.columns[going]
+        for name in ("signs", "cost", "alpha", "w", "gap", "value", "offset"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., going]))
+
+    def _plan(self) -> None:
+        """The next epoch: all examples in a new order, or those that the last one moved."""
+        moving = np.flatnonzero(~self.still)
+        self.whole = self.epochs % WHOLE_EVERY == 0 or moving.size > MANY * self.still.size
+        self.order = self.rng.permutation(self.still.size if self.whole else moving)
+        self.gap[:], self.value[:] = 0, 0
+        self.epochs += 1
+        if self.problem.intercept.free:
+            self.offset += self.problem.intercept.constant * self.w[-1]
+
+    def _descend(self, order: Rows) -> None:
+        constant, loss = self.problem.intercept.constant, self.problem.loss
+        tables, state = (self.signs, self.cost, self.offset), (self.alpha, self.w, self.gap, self.value, self.still)
+        descend(order, self.rows, self._values(), self.y, self.weight, self.norms, constant, tables, loss, state)
+
+    def _move_together(self) -> None:
+        """Few rows, copied without the features that they lack, stay near the processor, and so does their w."""
+        self.y, self.weight, self.norms = (v[self.rows] for v in (self.y, self.weight, self.norms))
+        X = self.X[self.rows]
+        present = np.zeros(X.shape[1], dtype=bool)
+        present[X.indices] = True
+        places = np.cumsum(present, dtype=X.indices.dtype) - 1
+        self.X = csr_array((X.data, places[X.indices], X.indptr), shape=(X.shape[0], present.sum()))
+        self.features = self.features[np.append(present, True)[: self.features.size]]
+        self.rows = np.arange(len(self.rows))
+
+    def _values(self) -> tuple[Any, Any, Any]:
+        return self.X.data, self.X.indices, self.X.indptr
+
+    def _margins(self, theta: Array) -> tuple[Array, Array, Array]:
+        """Signs, costs and signed scores of the examples."""
+        labels = self.y[self.rows]
+        t, c = self.signs[labels], self.cost[labels] * self.weight[self.rows, None]
+        F = np.tile(self.problem.intercept.constant * theta[-1], (len(self.rows), 1))
+        scores(self._values(), self.rows, theta, F)
+        return t, c, t * F
+
+    def _combined(self, A: Array) -> Array:
+        w = np.zeros_like(self.w)
+        combine(self._values(), self.rows, A, w)
+        w[-1] = self.problem.intercept.constant * A.sum(axis=0)
+        return w
+
+    def _start(self, init: Array) -> None:
+        """The dual variables that the margins of an earlier fit ask for."""
+        theta = np.zeros_like(self.w)
+        theta[: self.features.size] = init[self.features]
+        t, c, z = self._margins(theta)
+        if self.problem.loss == LOGISTIC:
+            self.alpha = c * expit(-z)
+        elif self.problem.loss == SQUARED:
+            self.alpha = 2 * c * np.maximum(1 - z, 0)
+        else:
+            self.alpha = np.where(z < 1, c, 0.0)
+        self.w = self._combined(t * self.alpha)
+        if self.problem.loss == HINGE:
+            # Margins of 1 leave α open: where the guess is worse than none, there is none.
+            worse = self.alpha.sum(axis=0) < 0.5 * (self.w**2).sum(axis=0)
+            self.alpha[:, worse], self.w[:, worse] = 0, 0
+        if self.problem.intercept.free:
+            self.offset = self.problem.intercept.constant * theta[-1]
 
 
-def _tiles(L: int) -> list[Rows]:
-    """Columns in tiles of equal width, an even number of them if there are enough: two threads then stay busy."""
-    count = 1 if L < 8 else 2 * -(-L // (2 * WIDEST_TILE))
-    return np.array_split(np.arange(L), count)
+def _tiles(present: NDArray[np.bool_], size: NDArray[Any]) -> Iterator[Rows]:
+    """Columns in tiles of like width, an even number of them if there are enough: two threads then stay busy."""
+    few = size @ present < FEW * size.sum()
+    many = np.flatnonzero(~few)
+    if many.size:
+        yield from np.array_split(many, 1 if many.size < 8 else 2 * -(-many.size // (2 * WIDEST_TILE)))
+    if few.any():
+        patterns = np.unique(present[:, few], axis=1, return_inverse=True)[1].ravel()
+        for pattern in range(patterns.max() + 1):
+            own = np.flatnonzero(few)[patterns == pattern]
+            yield from np.array_split(own, -(-own.size // WIDEST_TILE))

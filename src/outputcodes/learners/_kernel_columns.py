@@ -41,13 +41,15 @@ def solve_columns(
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
         """Targets and boxes: (L, n) and (3, L, n), or without L for one column."""
-        target = np.ascontiguousarray(M[y[some]][:, columns].T, dtype=np.float64)
-        bound = np.ascontiguousarray(cost[y[some]][:, columns].T) * weight[some]
-        lo, hi = -bound * (target < 0), bound * (target > 0)
-        if start is None:
-            return target, np.stack([np.zeros_like(lo), lo, hi])
-        beta = np.clip(start[columns][..., some], lo, hi)
-        return target, np.stack([_balanced(beta) if dual.free_bias else beta, lo, hi])
+        target = M[y[some]][:, columns].T.astype(np.float64)
+        bound = cost[y[some]][:, columns].T * weight[some]
+        box = np.zeros((3, *target.shape))
+        np.multiply(bound, -1.0 * (target < 0), out=box[1])
+        np.multiply(bound, target > 0, out=box[2])
+        if start is not None:
+            beta = np.clip(start[columns][..., some], box[1], box[2])
+            box[0] = _balanced(beta) if dual.free_bias else beta
+        return target, box
 
     solutions: dict[int, Solution] = {}
     boxes: dict[int, Array] = {}
@@ -132,6 +134,7 @@ class FittedKernelColumns:
         self.support = support[np.argsort(y[support], kind="stable")]
         self.kernel = gram.kernel
         self.n_train = gram.n
+        self.n_classes = len(present)
         self.anchors = gram.kernel.anchors(gram.X, self.support)
         self.pieces = _by_class(columns, self.support, y, present)
 
@@ -153,13 +156,28 @@ class FittedKernelColumns:
         )
 
     def dual(self) -> Array:
-        """(n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on."""
+        """(n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on.
+
+        α is 0 where an example is absent from a column or has no weight, and at most C times its weight. K(x, x) of
+        the same rows is `data.gram.diag[rows]`, to which a folded bias adds 1.
+        """
         place = np.empty(self.n_train, dtype=np.intp)
         place[self.rows] = np.arange(len(self.rows))
         alpha = np.zeros((len(self.rows), len(self.intercept)))
         for some, columns, beta in self.pieces:
             alpha[np.ix_(place[self.support[some]], columns)] = np.abs(beta)
         return alpha
+
+    def start(self, n: int, M: NDArray[np.int8]) -> Array:
+        """(L, n) coefficients for another training on n prepared rows with the code M."""
+        mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
+        if mine != wanted:
+            raise ValueError(
+                "init has {} examples, {} classes and {} columns".format(*mine)
+                + " where the data and the code have {}, {} and {}; ".format(*wanted)
+                + "give columns that were fitted on the same X with the same code, or init=None."
+            )
+        return self.coefficients(np.arange(n))
 
     def coefficients(self, rows: Rows) -> Array:
         """(L, len(rows)) coefficients β of rows of the prepared data."""

@@ -31,7 +31,7 @@ Loss = Callable[[Array], tuple[Array, Array, Array]]
 SUFFICIENT = 1e-4  # Armijo: the share of the predicted decrease that a step must bring
 NEGLIGIBLE = 1e-11  # predicted decreases below this share of P drown in its rounding: such steps are taken unseen
 SHORTEST = 2.0**-30
-ROUGHEST, FINEST = 0.25, 1e-3  # how far conjugate gradients reduce the residual
+ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 
 
 def logistic(z: Array) -> tuple[Array, Array, Array]:

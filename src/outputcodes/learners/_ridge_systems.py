@@ -3,12 +3,13 @@
 With a_r the weight of class r in a group of columns, N = Σ a_r n_r, m = Σ a_r s_r / N and G = Σ a_r G_r − N m mᵀ, where
 n_r, s_r, G_r are the weight, the sum of rows and the Gram matrix of class r, the weights of a column with entries t_r
 solve (G + alpha·I) w = Σ a_r t_r (s_r − n_r m), and its intercept is Σ a_r t_r n_r / N − m·w. With more features than
-rows the same w is found in the space of the rows.
+rows the same w is found in the space of the rows; so it is for pairs of small classes, which share factors there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from scipy import linalg
 from scipy.linalg.blas import dsymm, dsyr, dsyrk
 
 from outputcodes._blocks import over_blocks
+from outputcodes.learners._ridge_pairs import Head, Solution, dense, gram, pays
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -52,47 +54,84 @@ class Systems:
         self.alpha = alpha
         members = sp.csr_array((self.mass, np.arange(len(y)), self.start), shape=(n_classes, len(y)))
         self.totals: Array = members.sum(axis=1)
-        self.sums = _dense(members @ self.X)
+        self.sums = dense(members @ self.X)
 
     def solve(
         self, M: NDArray[np.int8], class_weight: Array, n_jobs: int | None, leverage: bool = False
     ) -> list[Group]:
         """All columns of M; class_weight (k, L) is 0 where a column does not see a class."""
-        patterns, group = np.unique(class_weight, axis=1, return_inverse=True)
-        n_groups, (n, d), k = patterns.shape[1], self.X.shape, len(M)
+        present = class_weight * (np.diff(self.start) > 0)[:, None]
+        patterns, group = np.unique(present, axis=1, return_inverse=True)
+        members = [np.flatnonzero(group.ravel() == g) for g in range(patterns.shape[1])]
+        solved = {} if leverage else self._pairs(patterns, [M[:, own].astype(np.float64) for own in members], n_jobs)
+        left = [g for g in range(len(members)) if g not in solved]
+        (n, d), k = self.X.shape, len(M)
         in_row_space = d > n
         shared: list[Array] = []
-        if in_row_space:
-            shared = [_dense(self.X @ self.X.T)]
-        elif n_groups > 1 and k * d * d <= MOST_GRAM_VALUES:
-            shared = [self._gram(np.arange(k) == r, n_jobs) for r in range(k)]
-        threads = n_jobs if n_groups > 1 else 1
+        if in_row_space and left:
+            shared = [gram(self.X)]
+        elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
+            sizes = np.diff(self.start)
+            shared = [self._gram(np.arange(k) == r, n_jobs) if sizes[r] else np.empty((0, 0)) for r in range(k)]
 
         def solve_group(g: int) -> Group:
-            a, columns = patterns[:, g], np.flatnonzero(group.ravel() == g)
-            t = M[:, columns].astype(np.float64)
+            a, t = patterns[:, g], M[:, members[g]].astype(np.float64)
             mean = (a @ self.sums) / (a @ self.totals)
             target_mean = (a * self.totals) @ t / (a @ self.totals)
             if in_row_space:
                 solution = self._in_row_space(shared[0], a, mean, t - target_mean, leverage)
             else:
-                gram = _weighted_sum(a, shared) if shared else self._gram(a, n_jobs if n_groups == 1 else 1)
-                solution = self._in_feature_space(gram, a, mean, t, leverage)
+                total = _weighted_sum(a, shared) if shared else self._gram(a, n_jobs if len(left) == 1 else 1)
+                solution = self._in_feature_space(total, a, mean, t, leverage)
             coef, residual, h = solution
             if h is not None:
-                drawn = np.empty(n)
-                drawn[self.order] = h + self._mass(a) / (a @ self.totals)
+                drawn = np.zeros(n)
+                drawn[self.order[self._seen(a)]] = h
+                drawn[self.order] += self._mass(a) / (a @ self.totals)
                 h = drawn
-            return Group(columns, coef, target_mean - mean @ coef, residual, h)
+            return Group(members[g], coef, target_mean - mean @ coef, residual, h)
 
-        return over_blocks(solve_group, range(n_groups), threads)
+        groups = over_blocks(solve_group, left, n_jobs if len(left) > 1 else 1)
+        pairs = [Group(members[g], *solution, None) for g, solution in solved.items()]
+        return pairs + groups
+
+    def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, Solution]:
+        """The groups that see two small classes and are not nearly singular, by their place among the patterns."""
+        sizes = np.diff(self.start).tolist()
+        heads: dict[tuple[int, float], list[tuple[int, int]]] = {}
+        for g in np.flatnonzero(np.count_nonzero(patterns, axis=0) == 2) if self.alpha > 0 else ():
+            p, q = (int(r) for r in np.flatnonzero(patterns[:, g]))
+            if pays(sizes[p], sizes[q], self.X.shape[1]):
+                heads.setdefault((p, float(patterns[p, g])), []).append((int(g), q))
+        if not heads:
+            return {}
+        root = np.sqrt(self.mass)
+        Z = sp.diags_array(root).tocsr() @ self.X if sp.issparse(self.X) else root[:, None] * self.X
+        rows = [slice(first, last) for first, last in pairwise(self.start)]
+        tails = sorted({q for pairs in heads.values() for _, q in pairs})
+        grams = dict(zip(tails, over_blocks(lambda q: gram(Z[rows[q]]), tails, n_jobs), strict=True))
+
+        def solve_pairs(key: tuple[int, float]) -> list[Any]:
+            p, a = key
+            head = Head(Z[rows[p]], root[rows[p]], self.alpha / a)
+            return [
+                head.solve(Z[rows[q]], root[rows[q]], self.alpha / patterns[q, g], grams[q], targets[g][[p, q]])
+                for g, q in heads[key]
+            ]
+
+        answers = over_blocks(solve_pairs, heads, n_jobs)
+        found = zip((g for pairs in heads.values() for g, _ in pairs), chain(*answers), strict=True)
+        return {g: solution for g, solution in found if solution is not None}
+
+    def _seen(self, a: Array) -> Rows:
+        return np.flatnonzero(np.repeat(a, np.diff(self.start)))
 
     def _mass(self, a: Array) -> Array:
         return self.mass * np.repeat(a, np.diff(self.start))
 
     def _gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
         """Σ_r a_r G_r, upper triangle, summed over blocks of rows."""
-        rows, root = np.flatnonzero(np.repeat(a, np.diff(self.start))), np.sqrt(self._mass(a.astype(np.float64)))
+        rows, root = self._seen(a), np.sqrt(self._mass(a.astype(np.float64)))
         # Blocks of at least 4d rows: the partial sums together take a quarter of X at the most.
         step = max(1024, 4 * self.X.shape[1])
 
@@ -100,7 +139,7 @@ class Systems:
             X = self.X[rows[block]]
             if sp.issparse(X):
                 X = sp.diags_array(root[rows[block]]) @ X
-                return np.asfortranarray(_dense(X.T @ X))
+                return np.asfortranarray(dense(X.T @ X))
             X = X * root[rows[block], None]
             upper: Array = dsyrk(1.0, X.T)
             return upper
@@ -119,20 +158,22 @@ class Systems:
         residual = _relative(dsymm(1.0, system, coef) - right, right)
         if not leverage:
             return coef, residual, None
-        X = np.sqrt(self._mass(a))[:, None] * (_dense(self.X) - mean)
+        seen = self._seen(a)
+        X = np.sqrt(self._mass(a)[seen])[:, None] * (dense(self.X[seen]) - mean)
         return coef, residual, np.einsum("id,di->i", X, apply_inverse(X.T))
 
     def _in_row_space(
         self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool
     ) -> tuple[Array, Array, Array | None]:
-        root = np.sqrt(self._mass(a))
-        drift = self.X @ mean
-        centred = root[:, None] * (kernel - drift[:, None] - drift + mean @ mean) * root
+        seen = self._seen(a)
+        X, root = self.X[seen], np.sqrt(self._mass(a)[seen])
+        drift = X @ mean
+        centred = root[:, None] * (kernel[np.ix_(seen, seen)] - drift[:, None] - drift + mean @ mean) * root
         system = centred + self.alpha * np.eye(len(root))
-        right = root[:, None] * np.repeat(centred_t, np.diff(self.start), axis=0)
+        right = root[:, None] * np.repeat(centred_t, np.diff(self.start), axis=0)[seen]
         dual, apply_inverse = _solved(np.triu(system), right)
         weighted = root[:, None] * dual
-        coef = self.X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+        coef = X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
         h = np.einsum("ij,ji->i", centred, apply_inverse(np.eye(len(root)))) if leverage else None
         return coef, _relative(system @ dual - right, right), h
 
@@ -163,7 +204,3 @@ def _relative(residual: Array, right: Array) -> Array:
     size = np.linalg.norm(right, axis=0)
     relative: Array = np.linalg.norm(residual, axis=0) / np.where(size > 0, size, 1.0)
     return relative
-
-
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X)

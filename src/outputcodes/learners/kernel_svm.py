@@ -98,7 +98,8 @@ class KernelSVM(SharedLearner):
     def prepare(self, X: Any, like: Any = None) -> KernelData:
         """X with its kernel, whose values are computed when columns ask for them and kept for all later ones.
 
-        `like` is not used: what another kernel computed is not kept.
+        `like`, an earlier preparation of the same X, is used again if its kernel is the same, and else its distances
+        or inner products are, as far as `cache_size` let it keep them.
         """
         self._check_parameters()
         X = self._as_features(X)
@@ -108,7 +109,10 @@ class KernelSVM(SharedLearner):
         centred = not sparse.issparse(X) and (self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free"))
         kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, X.mean(axis=0) if centred else None)
         dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
-        return KernelData(Gram(kernel, kernel.features(X), dtype, self.cache_size))
+        features, earlier = kernel.features(X), None if like is None else like.gram
+        if earlier is not None and earlier.serves(kernel, features, dtype, self.cache_size):
+            return KernelData(earlier)
+        return KernelData(Gram(kernel, features, dtype, self.cache_size, earlier))
 
     def fit_columns(
         self,
@@ -123,7 +127,11 @@ class KernelSVM(SharedLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedKernelColumns:
-        """Solve the dual of every column; `init` gives the coefficients to start from."""
+        """Solve the dual of every column.
+
+        `init`, the same columns fitted on the same X, perhaps with other parameters or rows, gives the coefficients to
+        start from, cut off at the new bounds.
+        """
         self._check_parameters()
         given = np.arange(data.gram.n) if rows is None else rows
         seen = np.sort(effective_rows(y, M, weight, rows))
@@ -133,7 +141,7 @@ class KernelSVM(SharedLearner):
             dual = Dual(
                 data.gram, self.bias == "free", float(self.bias == "folded"), self.tol, max(1, int(self.max_iter)), run
             )
-            start = None if init is None else init.coefficients(seen)
+            start = None if init is None else init.start(data.gram.n, M)[:, seen]
             columns = solve_columns(dual, seen, y[seen], M, cost, own, start)
         certificate = Certificate(
             np.array([column.gap for column in columns]),

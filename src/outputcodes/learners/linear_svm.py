@@ -57,8 +57,9 @@ class LinearSVM(LinearLearner):
     Notes
     -----
     Dense X: joint Newton steps as in `Logistic`; the hinge through a series of smooth problems. Sparse X: dual
-    coordinate descent that updates an example in all columns at a time, without a copy of X. The answers of the two
-    differ by the tolerance only.
+    coordinate descent that updates an example in all columns at a time, without a copy of X; columns that see few
+    rows, as those of all-pairs, are trained on a passing copy of these rows alone. The answers of the two differ by the
+    tolerance only.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class LinearSVM(LinearLearner):
                 else:
                     theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, self.tol, self.max_iter)
             else:
-                descent = DualDescent(data, y, weight, rows, squared, run)
+                descent = DualDescent(data, y, weight, rows, self.loss, run)
                 warm = None if init is None else start
                 theta, certificate = descent.minimise(signs, cost, warm, self.tol, self.max_iter, seed)
         warn_unless_converged(self, certificate)

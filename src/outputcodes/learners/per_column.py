@@ -240,8 +240,8 @@ def _weight_params(estimator: Any, weight: Array) -> dict[str, Array]:
     if (weight == weight[0]).all():
         return {}  # rows without weight are left out already, and nothing else is weighed
     raise ValueError(
-        f"sample_weight was given, but {type(estimator).__name__}.fit takes none; "
-        "leave it out or use an estimator that takes sample_weight."
+        f"weights were asked for (sample_weight, class_weight or column_weight), but {type(estimator).__name__}.fit "
+        "takes none; leave them out or use an estimator that takes sample_weight."
     )
 
 

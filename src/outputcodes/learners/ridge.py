@@ -98,16 +98,29 @@ class Ridge(SharedLearner):
     ) -> Array:
         """(n, L) margins of each row by columns trained without it, in closed form: f_i − h_i/(1 − h_i)·(t_i − f_i).
 
-        h_i is the leverage of row i; rows that a column does not see have its ordinary margin. Aligned with `rows`.
+        h_i is the leverage of row i. Rows that a column does not see, by their entry or a weight of 0, have its
+        ordinary margin; rows of leverage 1, whose target the others leave open (alpha=0), have 0. Aligned with `rows`.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> learner, M = Ridge(), np.array([[1, 0], [-1, 1], [0, -1]], dtype=np.int8)
+        >>> data = learner.prepare(X)
+        >>> without_the_first = learner.fit_columns(data, y, M, rows=np.arange(1, 150))
+        >>> np.allclose(learner.leave_one_out_margins(data, y, M)[0], without_the_first.margins(X[:1])[0])
+        True
         """
         rows = np.arange(len(y)) if rows is None else rows
-        X, target = data.take(rows), M[y[rows]]
-        F = np.empty(target.shape)
+        target = M[y[rows]]
+        coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
+        leverage = np.empty(target.shape)
         for group in self._groups(data, y, M, weight, column_weight, rows, n_jobs, leverage=True):
-            f = X @ group.coef + group.intercept
+            coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
             assert group.leverage is not None
-            h = group.leverage[:, None]
-            F[:, group.columns] = f - h / (1 - h) * (target[:, group.columns] - f)
+            leverage[:, group.columns] = group.leverage[:, None]
+        F: Array = data.take(rows) @ coef + intercept
+        alone = leverage > 1 - 1e-10
+        F -= leverage / np.where(alone, 1, 1 - leverage) * (target - F)
+        F[alone] = 0
         return F
 
     def _groups(
@@ -123,7 +136,7 @@ class Ridge(SharedLearner):
     ) -> list[Group]:
         if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
             raise ValueError(f"alpha={self.alpha!r} must be a finite number of at least 0.")
-        X = data.take(None if len(rows) == len(y) else rows)
+        X = data.take(None if np.array_equal(rows, np.arange(len(y))) else rows)
         systems = Systems(X, y[rows], len(M), None if weight is None else weight[rows], float(self.alpha))
         return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 

@@ -72,7 +72,7 @@ class SingleCall(BaseEstimator):
         one_problem = np.array([[-1], [+1]], dtype=np.int8)
         params = {"fit_params": rows_of_params(self.learner.fit_params, len(y), i)}
         fitted = PerColumn(**{**self.learner.get_params(deep=False), **params}).fit_columns(
-            _with_column(take_rows(data, i), s, M.shape[1]),
+            with_column(take_rows(data, i), s, M.shape[1]),
             signs,
             one_problem,
             weight,
@@ -106,11 +106,11 @@ class FittedSingleCall:
         X = X.tocsr() if sp.issparse(X) else np.asarray(X)
         F = np.empty((n_rows_of(X), self.n_columns))
         for s in range(self.n_columns):
-            F[:, s] = self.fitted.margins(_with_column(X, np.full(len(F), s), self.n_columns))[:, 0]
+            F[:, s] = self.fitted.margins(with_column(X, np.full(len(F), s), self.n_columns))[:, 0]
         return F
 
 
-def _with_column(X: Any, s: Rows, n_columns: int) -> Any:
+def with_column(X: Any, s: Rows, n_columns: int) -> Any:
     """X with the index of the column, one-hot, on its right."""
     if sp.issparse(X):
         # Indices of X's own type: many estimators refuse 64-bit ones.

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._binning import Binned, bin_features
+from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._blocks import over_blocks
 from outputcodes._kernels.lanes import LANES
 from outputcodes.learners._fitted_stumps import FittedStumps
@@ -118,7 +118,7 @@ class BoostedStumps(SharedLearner):
         """Bin the features; `like` lends its quantiles."""
         self._check_parameters()
         X = self._as_features(X)
-        return bin_features(X, self.bins, self._categorical_mask(X.shape[1]), like)
+        return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 
     def fit_columns(
         self,
@@ -175,53 +175,43 @@ class BoostedStumps(SharedLearner):
         return fitted
 
     def _split(self, rows: Rows, y: Rows, seed: int) -> tuple[Rows, Rows]:
-        """Rows to train on and rows held out, of each class the fraction asked for, rounded down."""
-        if self.validation_fraction is None:
-            return rows, rows[:0]
-        shuffled = np.random.default_rng(seed).permutation(rows)
-        deck = shuffled[np.argsort(y[shuffled], kind="stable")]
-        _, first, count = np.unique(y[deck], return_index=True, return_counts=True)
-        place = np.arange(len(deck)) - np.repeat(first, count)
-        held_out = place < np.repeat((self.validation_fraction * count).astype(np.intp), count)
-        if not held_out.any():
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} holds out no row: the largest class has "
-                f"{count.max()}. Raise it, or use None."
-            )
-        return np.sort(deck[~held_out]), np.sort(deck[held_out])
-
-    def _categorical_mask(self, n_features: int) -> NDArray[np.bool_]:
-        mask = np.zeros(n_features, dtype=bool)
-        if self.categorical_features is None:
-            return mask
-        given = np.asarray(self.categorical_features)
-        usable = given.ndim == 1 and (
-            (given.dtype == bool and len(given) == n_features)
-            or given.size == 0
-            or (np.issubdtype(given.dtype, np.integer) and -n_features <= given.min() <= given.max() < n_features)
-        )
-        if not usable:
-            raise ValueError(
-                f"categorical_features={self.categorical_features!r} must be a list of feature numbers below "
-                f"{n_features}, or a mask of {n_features} booleans."
-            )
-        mask[given if given.size else given.astype(int)] = True
-        return mask
+        return hold_out(rows, y, self.validation_fraction, seed)
 
     def _check_parameters(self) -> None:
         if self.hypotheses not in ("confidence", "discrete"):
             raise ValueError(f"hypotheses={self.hypotheses!r} must be 'confidence' or 'discrete'.")
-        if self.bins != "exact" and not (isinstance(self.bins, int | np.integer) and 2 <= self.bins <= 256):
-            raise ValueError(f"bins={self.bins!r} must be 'exact' or a whole number from 2 to 256.")
-        for name in ("n_rounds", "n_iter_no_change"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+        check_bins(self.bins)
+        check_rounds(self)
         if self.smoothing is not None and not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number, or None.")
-        fraction = self.validation_fraction
-        if fraction is not None and not (isinstance(fraction, Real) and 0 < fraction < 1):
-            raise ValueError(f"validation_fraction={fraction!r} must be between 0 and 1, or None.")
+
+
+def check_rounds(booster: Any) -> None:
+    """Refuse numbers of rounds and a share of held-out rows that can't be."""
+    for name in ("n_rounds", "n_iter_no_change"):
+        value = getattr(booster, name)
+        if not (isinstance(value, int | np.integer) and value >= 1):
+            raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+    fraction = booster.validation_fraction
+    if fraction is not None and not (isinstance(fraction, Real) and 0 < float(fraction) < 1):
+        raise ValueError(f"validation_fraction={fraction!r} must be between 0 and 1, or None.")
+
+
+def hold_out(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Rows, Rows]:
+    """Rows to train on and rows held out: of each class the fraction asked for, rounded down; None holds out none."""
+    if fraction is None:
+        return rows, rows[:0]
+    shuffled = np.random.default_rng(seed).permutation(rows)
+    deck = shuffled[np.argsort(y[shuffled], kind="stable")]
+    _, first, count = np.unique(y[deck], return_index=True, return_counts=True)
+    place = np.arange(len(deck)) - np.repeat(first, count)
+    held_out = place < np.repeat((fraction * count).astype(np.intp), count)
+    if not held_out.any():
+        raise ValueError(
+            f"validation_fraction={fraction} holds out no row: the largest class has {count.max()}. "
+            "Raise it, or use None."
+        )
+    return np.sort(deck[~held_out]), np.sort(deck[held_out])
 
 
 def _check_two_sided(signed: Array) -> None:

@@ -1,0 +1,77 @@
+"""The round that AdaBoost.OC and SmoothBoost share: colour the classes, fit the colours, change the pairs' weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._blocks import Run
+from outputcodes._kernels.binary_stump import TIE
+from outputcodes.boosting._pairs import PairWeights
+from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.binary_weak import binary_learner
+from outputcodes.boosting.colourings import Colouring, random_colouring
+from outputcodes.boosting.weak import Round
+from outputcodes.bounds.boosting import smooth_potential, smooth_weights
+
+Array = NDArray[np.float64]
+
+# Errors below this are taken for it: coefficients stay finite.
+EPS_FLOOR = 1e-10
+# Colourings drawn in a round before it is skipped.
+MOST_DRAWS = 100
+
+
+class ColouringBooster(Booster):
+    """A booster whose rounds each bring a column of the code: AdaBoost.OC, "binary" variant, for others to vary."""
+
+    grows: ClassVar[bool] = True
+    # Margins are so many times a·h, a the coefficient of `PairWeights`.
+    _unit: ClassVar[float] = 1.0
+
+    def _smoothing(self) -> float:
+        """λ; 0 is no smoothing."""
+        return 0.0
+
+    def _coefficient(self, error: float, separated: float) -> float:
+        """The coefficient a of a hypothesis: it makes (1 − e) e^(−2a) + e e^(2a) smallest."""
+        return 0.25 * float(np.log((1 - error) / error))
+
+    def _colour(self, pairs: PairWeights, draws: int, rng: np.random.Generator) -> Colouring:
+        """A colouring, after so many that did not serve."""
+        return random_colouring(len(self.classes_), rng)
+
+    def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
+        pairs = PairWeights(sample.y, len(self.classes_), sample.weight, self._smoothing(), run)
+        learner = binary_learner(self.estimator, sample, run, rng)
+        failed: set[bytes] = set()  # colourings without an edge at the present weights, under either name of the sides
+        while True:
+            for draws in range(MOST_DRAWS):
+                colouring = self._colour(pairs, draws, rng)
+                name = (colouring * colouring[0]).tobytes()
+                if name in failed:
+                    continue
+                split = pairs.split(colouring)
+                if split.share > TIE:
+                    found = learner.fit(colouring[sample.y], split.weight)
+                    if found.right - found.wrong > 2 * TIE:
+                        break
+                failed.add(name)
+            else:
+                yield None
+                continue
+            failed.clear()
+            # Abstentions leave their pairs as they are, as if the colouring did not separate them.
+            answered = found.right + found.wrong
+            error, separated = max(found.wrong / answered, EPS_FLOOR), split.share * answered
+            a = self._rate(self._coefficient(error, separated))
+            pairs.update(split, found.answers, a)
+            record = {"error": error, "separated": separated}
+            yield Round(found.hypothesis, self._unit * a, colouring, record)
+
+    def _loss(self, F: Array, M: NDArray[np.int8], y: NDArray[np.intp], weight: Array) -> float:
+        lam = self._smoothing()
+        return smooth_potential(smooth_weights(F @ M.T / self._unit, y, lam), y, lam, weight)

@@ -1,0 +1,167 @@
+"""Weights over pairs (example, column) on binned features, and the stump test that is best for all columns together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._binning import Binned
+from outputcodes._blocks import Run
+from outputcodes._kernels.lanes import LANES, aligned_zeros
+from outputcodes._kernels.shared_stumps import ABSTAINING, reweight_sides, score_tests, weigh_sides
+from outputcodes._kernels.stumps import TIE, Part, Room, make_room
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class SharedTest(NamedTuple):
+    """A test that all columns share, its worth, and which sides may answer (both, left only, right only)."""
+
+    feature: int
+    cut: int
+    worth: float
+    answering: tuple[bool, bool]
+
+
+class ColumnWeights:
+    """The weights of all pairs, from round to round.
+
+    Parameters
+    ----------
+    binned : Binned
+    y : ndarray of shape (n,)
+        Rows of `signed`; the fewer differ, the faster.
+    signed : ndarray of shape (k, L)
+        Sign times weight of the pairs of an example of each class; 0 = absent.
+    weight : ndarray of shape (n,)
+        Weights of the examples.
+    kind : int
+        What a test is worth: CONFIDENT, DISCRETE, ABSTAINING or RANKING.
+    run : Run
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        The rows sorted by class.
+    V : ndarray of shape (blocks, n, LANES)
+        Signed weights, rows sorted by class, columns in blocks; their absolute sum is 1 at the start.
+    total : float
+        The sum of the pairs' weights before they were scaled to 1.
+    """
+
+    def __init__(self, binned: Binned, y: Rows, signed: Array, weight: Array, kind: int, run: Run) -> None:
+        self.binned, self.kind, self.run, self.L = binned, kind, run, signed.shape[1]
+        self.order = np.argsort(y, kind="stable")
+        y, weight, self.codes = y[self.order], weight[self.order], binned.codes[self.order]
+        self.starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
+        self.V = aligned_zeros(*lane_blocks(len(y), self.L))
+        for V, columns in zip(self.V, self._columns(), strict=True):
+            own = signed[:, columns]
+            np.multiply(own[y], weight[:, None], out=V[:, : own.shape[1]])
+        self.total = float(sum(np.abs(V).sum() for V in self.V))
+        self.V /= self.total
+        self._rooms = threading.local()
+        self._tile = self._room().histogram.shape[0]
+        self._worth = np.full((len(self.V), 4 if kind == ABSTAINING else 1, binned.offsets[-1]), np.inf)
+
+    def best(self) -> SharedTest:
+        """The test of least worth; of those within 1e-10 the first feature, then the first cut."""
+        d = len(self.binned.n_bins)
+
+        def score(task: tuple[int, int]) -> None:
+            block, first = task
+            score_tests(
+                self._part(block),
+                self.binned.n_bins,
+                self.binned.categorical,
+                self.binned.offsets,
+                first,
+                min(first + self._tile, d),
+                self.kind,
+                self._room(),
+                self._worth[block],
+            )
+
+        self.run(score, [(block, first) for block in range(len(self.V)) for first in range(0, d, self._tile)])
+        worth, answering = self._worth.sum(axis=0), [(True, True)]
+        if self.kind == ABSTAINING:
+            worth, answering = _abstaining(worth), [(True, True), (True, False), (False, True)]
+        place, way = divmod(int(np.argmax((worth <= worth.min() + TIE).T)), len(worth))
+        feature = int(np.searchsorted(self.binned.offsets, place, side="right")) - 1
+        cut = place - int(self.binned.offsets[feature])
+        return SharedTest(feature, cut, float(worth[way, place]), answering[way])
+
+    def sides(self, test: SharedTest) -> Array:
+        """(3, 2, L): the weights on the left, on the right and missing, of positive and of negative pairs."""
+
+        def weigh(block: int) -> Array:
+            sides = aligned_zeros(4, 3, 2, LANES)
+            weigh_sides(self._part(block), *self._question(test), sides)
+            return np.asarray(sides.sum(axis=0))
+
+        return np.concatenate(self.run(weigh, range(len(self.V))), axis=2)[:, :, : self.L]
+
+    def reweight(self, test: SharedTest, factors: Array) -> None:
+        """Multiply the pairs' weights by factors[side, sign, column]."""
+
+        def scale(block: int) -> None:
+            own = aligned_zeros(3, 2, LANES)
+            part = factors[:, :, block * LANES : (block + 1) * LANES]
+            own[:, :, : part.shape[2]] = part
+            reweight_sides(self._part(block), *self._question(test), own)
+
+        self.run(scale, range(len(self.V)))
+
+    def side_of_rows(self, test: SharedTest) -> Rows:
+        """(n,), in `order`: 0 = left, 1 = right, 2 = missing."""
+        feature, bins, cut, categorical = self._question(test)
+        codes = self.codes[:, feature].astype(np.intp)
+        on_left = codes == cut - 1 if categorical else codes < cut
+        return np.where(codes == bins, 2, np.where(on_left, 0, 1))
+
+    def _columns(self) -> Iterator[slice]:
+        return (slice(first, min(first + LANES, self.L)) for first in range(0, self.L, LANES))
+
+    def _part(self, block: int) -> Part:
+        return Part(self.codes, self.V[block], self.starts)
+
+    def _question(self, test: SharedTest) -> tuple[int, int, int, bool]:
+        return (
+            test.feature,
+            int(self.binned.n_bins[test.feature]),
+            test.cut,
+            bool(self.binned.categorical[test.feature]),
+        )
+
+    def _room(self) -> Room:
+        """Room to work in, one a thread."""
+        if not hasattr(self._rooms, "room"):
+            self._rooms.room = make_room(self.binned.n_bins)[1]
+        room: Room = self._rooms.room
+        return room
+
+
+def lane_blocks(n: int, L: int) -> tuple[int, int, int]:
+    """The shape of n rows of L values in blocks of `LANES` columns."""
+    return -(-L // LANES), n, LANES
+
+
+def without_blocks(V: Array, L: int) -> Array:
+    """(n, L): the values of blocks of columns."""
+    return V.transpose(1, 0, 2).reshape(V.shape[1], -1)[:, :L]
+
+
+def _abstaining(sums: Array) -> Array:
+    """(3, tests): Z = 1 - (√W+ - √W-)² where both sides answer, the left only, the right only; W0 is the rest of 1."""
+    left, left_wrong, right, right_wrong = sums
+    with np.errstate(invalid="ignore"):
+        Z = [
+            1.0 - (np.sqrt(correct) - np.sqrt(wrong)) ** 2
+            for correct, wrong in ((left + right, left_wrong + right_wrong), (left, left_wrong), (right, right_wrong))
+        ]
+    return np.where(np.isfinite(left), Z, np.inf)

@@ -1,0 +1,266 @@
+"""What all boosters share: the sample at the door, rounds with early stopping, and answers after each round.
+
+A new booster derives from `Booster`. Its `__init__` stores the parameters named below and its own. It writes
+
+- `_boost(sample, run, rng)`: a generator of `Round`, one for each that is kept, None for one that is skipped; it ends
+  by itself when nothing is left to gain. `sample.binned` are the features for stumps (`stump_at` makes a `Stump` of a
+  feature and a cut), None with a foreign `estimator` (`fit_foreign` trains a clone, `Foreign` asks it). `run` maps a
+  function over fixed blocks by threads. `_rate(coefficient)` shrinks a coefficient by the learning rate.
+- `_code(seed)`: the code, fixed, to whose columns every round adds. Or it sets `grows`: then each round brings a column
+  of its own, `Round.column`, whose margins are coefficient · hypothesis.
+- `_loss(F, M, y, weight)`: what early stopping watches on the held-out rows.
+
+Everything else, fit and staged answers included, is here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
+from outputcodes._blocks import Run, threads
+from outputcodes._validation import as_seed, check_targets, check_weight
+from outputcodes.boosting.weak import ConstantRounds, ForeignRounds, Round, check_foreign, columns_of, packed
+from outputcodes.decoders import Decoder, as_decoder
+from outputcodes.decoding import DecodingClassifier, decoder_for
+from outputcodes.learners._fitted_stumps import FittedStumps
+from outputcodes.learners.foreign import input_tags
+from outputcodes.learners.stumps import check_rounds, hold_out
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+Code = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The training rows, all of positive weight.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d), or csr where a foreign estimator takes it
+    y : ndarray of shape (n,)
+        Class numbers, 0..k-1.
+    weight : ndarray of shape (n,)
+    binned : Binned or None
+        The features in bins, each with some row in it, for the built-in stumps.
+    code : ndarray of shape (k, L) or None
+        What `_code` answered.
+    """
+
+    X: Any
+    y: Rows
+    weight: Array
+    binned: Binned | None
+    code: Code | None = None
+
+
+class Booster(DecodingClassifier, BaseEstimator):
+    """Base of the boosters; see the top of this file for what a new one writes."""
+
+    # The loss that the margins minimise: what decoder="loss" decodes by.
+    margin_loss: ClassVar[str] = "exponential"
+    # Each round brings a column of its own.
+    grows: ClassVar[bool] = False
+
+    estimator: Any
+    n_rounds: int
+    learning_rate: float
+    bins: int | str
+    categorical_features: ArrayLike | None
+    validation_fraction: float | None
+    n_iter_no_change: int
+    n_jobs: int | None
+    random_state: Any
+
+    def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
+        raise NotImplementedError
+
+    def _code(self, seed: int) -> Code:
+        raise NotImplementedError
+
+    def _loss(self, F: Array, M: Code, y: Rows, weight: Array) -> float:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Boost. Rows of weight zero are left out."""
+        self._check_parameters()
+        X = self._check_features(X, reset=True)
+        targets = self._check_targets(X, y)
+        weight = check_weight(sample_weight, X.shape[0])
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        rows = np.flatnonzero(weight)
+        if len(rows) < len(weight):
+            X, targets, weight = X[rows], targets[rows], weight[rows]
+        labels = self._number(targets)
+        seed = as_seed(self.random_state)
+        fixed = None if self.grows else self._code(seed)
+        if fixed is not None:
+            self._decoder(fixed)  # refuses before the training
+        train, held = hold_out(np.arange(len(labels)), self._strata(labels), self.validation_fraction, seed)
+        sample = self._sample(X, labels, weight, fixed, train)
+        with threads(self.n_jobs) as run:
+            rounds = self._kept(
+                self._boost(sample, run, np.random.default_rng(seed)), fixed, X[held], labels[held], weight[held]
+            )
+        self.n_rounds_ = len(rounds)
+        self.history_ = {
+            name: np.array([one.record[name] for one in rounds]) for name in (rounds[0].record if rounds else ())
+        }
+        self._keep(rounds, fixed, sample)
+        self.margin_loss_ = self.margin_loss
+        self.decoder_ = self._decoder(self.code_matrix_)
+        if self.decoder_.needs is not None:
+            rows = held if self.decoder_.needs == "held-out" else train
+            self.decoder_.fit(self.columns_.margins(X[rows]), labels[rows], self.code_matrix_, weight[rows])
+        return self
+
+    def margins(self, X: Any) -> Array:
+        """Margins (n, L): what each column answers for each row."""
+        check_is_fitted(self)
+        return self.columns_.margins(self._check_features(X, reset=False))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """The class scores of `decision_function` after each round."""
+        for F, M in self._staged(X):
+            yield self._as_decision(self.decoder_.scores(F, M))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The classes of `predict` after each round."""
+        for F, M in self._staged(X):
+            yield self.classes_[self.decoder_.predict(F, M)]
+
+    def _staged(self, X: Any) -> Iterator[tuple[Array, Code]]:
+        """(F_t, M_t) after each round: the margins of the code so far, and that code."""
+        check_is_fitted(self)
+        X = self._check_features(X, reset=False)
+        if self.grows:
+            F = self.columns_.margins(X)
+            for t in range(1, self.n_rounds_ + 1):
+                yield F[:, :t], self.code_matrix_[:, :t]
+        else:
+            for F in self.columns_.staged_margins(X):
+                yield F, self.code_matrix_
+
+    def _rate(self, coefficient: float) -> float:
+        return float(self.learning_rate) * coefficient
+
+    def _sample(self, X: Any, y: Rows, weight: Array, code: Code | None, rows: Rows) -> Sample:
+        if len(rows) < len(y):
+            X, y, weight = X[rows], y[rows], weight[rows]
+        binned = None
+        if self.estimator is None:
+            binned = bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]))
+        return Sample(X, y, weight, binned, code)
+
+    def _kept(self, rounds: Iterable[Round | None], fixed: Code | None, X: Any, y: Rows, weight: Array) -> list[Round]:
+        """At most `n_rounds` rounds; with held-out rows X, those up to the smallest loss on them."""
+        kept: list[Round] = []
+        M = np.empty((len(self.classes_), 0), dtype=np.int8) if fixed is None else fixed
+        F = np.zeros((len(y), M.shape[1]))
+        best, best_at = np.inf, 0
+        for _, one in zip(range(self.n_rounds), rounds, strict=False):
+            if one is None:
+                continue
+            kept.append(one)
+            if not len(y):
+                continue
+            if fixed is None:
+                F = np.column_stack([F, one.answers(X)])
+                M = columns_of(kept)
+            else:
+                F += one.answers(X)
+            loss = self._loss(F, M, y, weight)
+            if loss < best:
+                best, best_at = loss, len(kept)
+            elif len(kept) - best_at >= self.n_iter_no_change:
+                break
+        return kept[:best_at] if len(y) else kept
+
+    def _keep(self, rounds: list[Round], fixed: Code | None, sample: Sample) -> None:
+        self.columns_: FittedStumps | ForeignRounds | ConstantRounds
+        if rounds:
+            categorical = np.zeros(0, dtype=bool) if sample.binned is None else sample.binned.categorical
+            self.columns_ = packed(rounds, categorical)
+            self.code_matrix_ = columns_of(rounds) if fixed is None else fixed
+            return
+        warnings.warn(
+            f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the most "
+            "frequent class.",
+            UserWarning,
+            stacklevel=3,
+        )
+        frequent = np.bincount(sample.y, sample.weight).argmax()
+        if fixed is None:
+            fixed = np.where(np.arange(len(self.classes_)) == frequent, 1, -1).astype(np.int8)[:, None]
+        self.code_matrix_ = fixed
+        self.columns_ = ConstantRounds(self._without_rounds(fixed, int(frequent), sample))
+
+    def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
+        """The margins of a booster that kept no round."""
+        row: Array = M[frequent].astype(np.float64)
+        return row
+
+    def _decoder(self, M: Code) -> Decoder:
+        return decoder_for(self.decoder, self.margin_loss, M)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        tags = self.__sklearn_tags__().input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            accept_sparse="csr" if tags.sparse else False,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+    def _check_targets(self, X: Any, y: Any) -> NDArray[Any]:
+        return check_targets(self, X, y)
+
+    def _number(self, labels: NDArray[Any]) -> Rows:
+        """Set `classes_`; the labels as class numbers."""
+        self.classes_, numbers = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has only one class with positive weight, {self.classes_.tolist()}; a classifier needs at least two."
+            )
+        return numbers
+
+    def _strata(self, y: Rows) -> Rows:
+        """Of each of these, the same share is held out."""
+        return y
+
+    def _check_parameters(self) -> None:
+        check_rounds(self)
+        check_bins(self.bins)
+        if not (isinstance(self.learning_rate, Real) and 0 < self.learning_rate < np.inf):
+            raise ValueError(f"learning_rate={self.learning_rate!r} must be a positive number.")
+        if self.validation_fraction is None and as_decoder(self.decoder).needs == "held-out":
+            raise ValueError(
+                f"decoder={self.decoder!r} learns from rows that the columns were not trained on: set "
+                "validation_fraction, or fit with another decoder and then use with_decoder(decoder, X, y)."
+            )
+        if self.estimator is None:
+            return
+        check_foreign(self.estimator)
+        if self.categorical_features is not None:
+            raise ValueError("categorical_features are for the built-in stumps; an estimator of yours knows its own.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is None:
+            tags.input_tags.allow_nan = True
+        else:
+            inner = input_tags(self.estimator)
+            tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags

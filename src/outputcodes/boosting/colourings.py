@@ -1,0 +1,65 @@
+"""Colourings: which classes the column of a round calls +1 and which −1.
+
+φ(r) is the weight of the pairs that confuse something with class r, minus the weight of those that confuse class r with
+something (Jin & Zhang 2005, section 4); it sums to 0.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+Array = NDArray[np.float64]
+Colouring = NDArray[np.int8]
+Coding = Literal["random", "probabilistic", "deterministic"]
+
+CODINGS: tuple[Coding, ...] = ("random", "probabilistic", "deterministic")
+
+
+def random_colouring(n_classes: int, rng: np.random.Generator) -> Colouring:
+    """Independent fair signs, drawn again while they are all the same.
+
+    Examples
+    --------
+    >>> random_colouring(4, np.random.default_rng(0))
+    array([-1,  1,  1,  1], dtype=int8)
+    """
+    return probabilistic_colouring(np.zeros(n_classes), 0.0, rng)
+
+
+def probabilistic_colouring(phi: Array, gamma: float, rng: np.random.Generator) -> Colouring:
+    """Class r is +1 with probability 1/(1 + exp(−γ φ(r)/max|φ|)), independently; drawn again while constant.
+
+    γ = 0 is the random colouring, draw by draw.
+
+    Examples
+    --------
+    >>> probabilistic_colouring(np.array([-0.2, 0.1, 0.1]), 50.0, np.random.default_rng(0))
+    array([-1,  1,  1], dtype=int8)
+    """
+    largest = np.abs(phi).max()
+    chance = expit(gamma * phi / largest) if largest > 0 else np.full(len(phi), 0.5)
+    while True:
+        # As φ sums to 0 some chance is at least ½ and some at most ½: a draw is constant three times in four at worst.
+        plus = rng.random(len(phi)) < chance
+        if plus.any() and not plus.all():
+            return np.where(plus, 1, -1).astype(np.int8)
+
+
+def deterministic_colouring(phi: Array) -> Colouring:
+    """f(r) = −sign φ(r), +1 where φ is 0. Where all φ are 0, the first ⌊k/2⌋ classes are −1.
+
+    Examples
+    --------
+    >>> deterministic_colouring(np.array([-0.2, 0.1, 0.1])), deterministic_colouring(np.zeros(3))
+    (array([ 1, -1, -1], dtype=int8), array([-1,  1,  1], dtype=int8))
+    """
+    minus = phi > 0
+    if minus.all() or not minus.any():
+        largest_first = np.argsort(-phi, kind="stable")
+        minus = np.zeros(len(phi), dtype=bool)
+        minus[largest_first[: len(phi) // 2]] = True
+    return np.where(minus, -1, 1).astype(np.int8)

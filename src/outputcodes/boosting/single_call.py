@@ -1,0 +1,110 @@
+"""Single-call boosting: one weak hypothesis a round for all pairs (example, column) of a fixed code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._blocks import Run
+from outputcodes._kernels.shared_stumps import ABSTAINING, CONFIDENT, DISCRETE
+from outputcodes._kernels.stumps import TIE
+from outputcodes.boosting._shared_stumps import ColumnWeights
+from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.weak import Foreign, Round, fit_foreign, stump_at
+from outputcodes.learners.single_call import with_column
+
+Array = NDArray[np.float64]
+
+KINDS = {"confidence": CONFIDENT, "discrete": DISCRETE, "abstaining": ABSTAINING}
+
+
+class SingleCallBooster(Booster):
+    """AdaBoost over the pairs (i, s) with M(y_i, s) ≠ 0, the label of a pair being M(y_i, s).
+
+    A subclass writes `_code`, whose rows may be label sets instead of classes.
+    """
+
+    hypotheses: str
+    smoothing: float | None
+
+    def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round]:
+        return self._with_stumps(sample, run) if sample.binned is not None else self._with_foreign(sample, rng)
+
+    def _with_stumps(self, sample: Sample, run: Run) -> Iterator[Round]:
+        assert sample.binned is not None
+        assert sample.code is not None
+        kind = KINDS[self.hypotheses]
+        weights = ColumnWeights(sample.binned, sample.y, sample.code.astype(np.float64), sample.weight, kind, run)
+        e = 1 / weights.total if self.smoothing is None else float(self.smoothing)
+        while True:
+            test = weights.best()
+            if test.worth >= (0.5 if kind == DISCRETE else 1.0) - TIE:
+                return
+            sides = weights.sides(test)
+            positive, negative = sides[0:2, 0], sides[0:2, 1]
+            if kind == CONFIDENT:
+                answers = np.log((positive + e) / (negative + e)) / 2
+            else:
+                answers = np.where(negative > positive + TIE, -1.0, 1.0) * np.array(test.answering)[:, None]
+            edge = float((np.sign(answers) * (positive - negative)).sum())
+            answered = float((positive + negative)[answers != 0].sum())
+            rate = self._rate(1.0 if kind == CONFIDENT else coefficient(edge / answered))
+            factors = np.ones(sides.shape)
+            factors[0:2, 0], factors[0:2, 1] = np.exp(-rate * answers), np.exp(rate * answers)
+            Z = float((factors * sides).sum())
+            stump = stump_at(sample.binned, test.feature, test.cut, *answers)
+            yield Round(stump, rate, record={"coefficient": rate, "error": (1 - edge) / 2, "Z": Z})
+            if test.worth <= TIE:
+                return
+            weights.reweight(test, factors / Z)
+
+    def _with_foreign(self, sample: Sample, rng: np.random.Generator) -> Iterator[Round]:
+        assert sample.code is not None
+        L = sample.code.shape[1]
+        i, s = np.nonzero(sample.code[sample.y])
+        sign, D = sample.code[sample.y[i], s], sample.weight[i]
+        total = float(D.sum())
+        D = D / total
+        pairs = with_column(sample.X[i], s, L)
+        while True:
+            fitted = fit_foreign(self.estimator, pairs, sign > 0, D, int(rng.integers(1 << 31)), total)
+            hypothesis = Foreign(fitted, self.hypotheses == "confidence", L)
+            correct = sign * hypothesis.of_pairs(pairs)
+            edge = float(D @ correct)
+            if edge <= 2 * TIE:
+                return
+            rate = self._rate(coefficient(edge))
+            D = D * np.exp(-rate * correct)
+            Z = float(D.sum())
+            yield Round(hypothesis, rate, record={"coefficient": rate, "error": (1 - edge) / 2, "Z": Z})
+            if edge >= 1 - 2 * TIE:
+                return
+            D /= Z
+
+    def _loss(self, F: Array, M: NDArray[np.int8], y: NDArray[np.intp], weight: Array) -> float:
+        """The mean exponential loss of the pairs."""
+        signs = M[y]
+        return float(np.average(np.where(signs == 0, 0.0, np.exp(-signs * F)).sum(axis=1), weights=weight))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.hypotheses not in KINDS:
+            raise ValueError(f"hypotheses={self.hypotheses!r} must be one of {', '.join(map(repr, KINDS))}.")
+        if self.smoothing is not None and not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
+            raise ValueError(f"smoothing={self.smoothing!r} must be a positive number, or None.")
+        if self.estimator is not None and self.hypotheses == "abstaining":
+            raise ValueError("hypotheses='abstaining' is for the built-in stumps; use 'confidence' or 'discrete'.")
+
+
+def coefficient(edge: Any) -> float:
+    """½ ln((1 + r) / (1 - r)), the share (1 - r)/2 of wrong answers being at least 1e-10.
+
+    >>> round(coefficient(0.6), 6)
+    0.693147
+    """
+    wrong = max((1 - edge) / 2, TIE)
+    return float(np.log((1 - wrong) / wrong) / 2)

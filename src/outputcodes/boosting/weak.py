@@ -1,0 +1,196 @@
+"""Weak hypotheses of a round, built-in stumps or foreign classifiers, and how the rounds of a booster are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from outputcodes._binning import Binned, midpoints
+from outputcodes._validation import n_rows_of
+from outputcodes.learners._fitted_stumps import FittedStumps
+from outputcodes.learners.foreign import weight_argument
+from outputcodes.learners.per_column import PerColumn
+from outputcodes.learners.single_call import with_column
+
+Array = NDArray[np.float64]
+
+
+class Hypothesis(Protocol):
+    """What a round found."""
+
+    def answers(self, X: Any) -> Array:
+        """(n, L) for all columns of a fixed code; (n,) where the round has a column of its own."""
+        ...
+
+
+class Stump(NamedTuple):
+    """Answers `left` where x_feature <= threshold (== if categorical), else `right`; 0 where the value is missing.
+
+    `left` and `right` are numbers, or have an entry for each column.
+    """
+
+    feature: int
+    threshold: float
+    categorical: bool
+    left: Any
+    right: Any
+
+    def answers(self, X: Array) -> Array:
+        """(n,), or (n, L) if there is an answer for each column."""
+        x = X[:, self.feature]
+        on_left = x == self.threshold if self.categorical else x <= self.threshold
+        missing = np.isnan(x)
+        if np.ndim(self.left):
+            on_left, missing = on_left[:, None], missing[:, None]
+        return np.where(missing, 0.0, np.where(on_left, self.left, self.right))
+
+
+def stump_at(binned: Binned, feature: int, cut: int, left: Any, right: Any) -> Stump:
+    """The stump that asks "code below cut?" (categorical: "equal to cut - 1?"; cut 0: never) of binned training rows.
+
+    Each bin holds some row, so that the threshold is halfway between consecutive values.
+    """
+    below = binned.offsets[feature] + cut - 1
+    categorical = bool(binned.categorical[feature])
+    if cut == 0:
+        threshold = -np.inf
+    elif categorical:
+        threshold = float(binned.low[below])
+    else:
+        threshold = float(midpoints(binned.high[below], binned.low[below + 1]))
+    return Stump(int(feature), threshold, categorical, left, right)
+
+
+class Foreign(NamedTuple):
+    """A fitted scikit-learn classifier of two classes, 0 and 1: it answers ±1, or 2p - 1 if `confident`.
+
+    With `n_columns` it was trained on pairs (x, column) and is asked once for each column.
+    """
+
+    estimator: Any
+    confident: bool = False
+    n_columns: int | None = None
+
+    def answers(self, X: Any) -> Array:
+        """(n,), or (n, n_columns)."""
+        if self.n_columns is None:
+            return self.of_pairs(X)
+        every = (np.full(n_rows_of(X), s) for s in range(self.n_columns))
+        return np.column_stack([self.of_pairs(with_column(X, s, self.n_columns)) for s in every])
+
+    def of_pairs(self, X: Any) -> Array:
+        """(n,): the answers for rows as the estimator was trained on."""
+        if self.confident and hasattr(self.estimator, "predict_proba"):
+            positive = np.asarray(self.estimator.classes_) == 1
+            p: Array = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, positive].sum(axis=1)
+        else:
+            p = np.asarray(self.estimator.predict(X), dtype=np.float64)
+        return 2 * p - 1
+
+
+def check_foreign(estimator: Any) -> None:
+    """Refuse what can't be a weak learner."""
+    if isinstance(estimator, type) or not is_classifier(estimator) or weight_argument(estimator) is None:
+        raise ValueError(
+            f"estimator={estimator!r} must be an instance of a scikit-learn classifier whose fit takes sample_weight, "
+            "such as DecisionTreeClassifier(max_depth=2), or None for the built-in stumps."
+        )
+
+
+def fit_foreign(
+    estimator: Any, X: Any, positive: NDArray[np.bool_], weight: Array, seed: int, total: float | None = None
+) -> Any:
+    """A fitted clone, classes 0 and 1, under its own seed; rows of weight 0 are left out.
+
+    As many estimators have parameters that are measured against a row, the weights are scaled to sum to `total`, what
+    the sample weighed before the first round; None is the number of rows.
+    """
+    code = np.array([[-1], [+1]], dtype=np.int8)
+    scaled = weight * ((len(weight) if total is None else total) / weight.sum())
+    return PerColumn(estimator).fit_columns(X, positive.astype(np.intp), code, scaled, seed=seed).estimators[0]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A kept round: it adds coefficient · hypothesis to all columns of a fixed code, or to a `column` of its own.
+
+    `record` holds what the booster wants remembered, by name: normaliser, error, and so on.
+    """
+
+    hypothesis: Hypothesis
+    coefficient: float
+    column: NDArray[np.int8] | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def answers(self, X: Any) -> Array:
+        """What the round adds."""
+        return self.coefficient * self.hypothesis.answers(X)
+
+
+class ForeignRounds:
+    """Rounds with foreign classifiers, as a list.
+
+    Attributes
+    ----------
+    rounds : list of Round
+    """
+
+    def __init__(self, rounds: Sequence[Round]) -> None:
+        self.rounds = list(rounds)
+
+    def margins(self, X: Any) -> Array:
+        """(n, L): the sum of the rounds, or a column for each."""
+        if self.rounds[0].column is not None:
+            return np.column_stack([one.answers(X) for one in self.rounds])
+        for F in self.staged_margins(X):
+            last = F
+        return last
+
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """The margins after each round, for a fixed code."""
+        F = np.zeros(())
+        for one in self.rounds:
+            F = F + one.answers(X)
+            yield F
+
+
+class ConstantRounds:
+    """No round was kept: the same margins for every row."""
+
+    def __init__(self, margins: Array) -> None:
+        self.constant = margins
+
+    def margins(self, X: Any) -> Array:
+        """(n, L)."""
+        return np.tile(self.constant, (n_rows_of(X), 1))
+
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """None, as there are no rounds."""
+        return iter(())
+
+
+def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
+    """(k, T): the code of rounds that brought a column each."""
+    return np.stack([one.column for one in rounds if one.column is not None], axis=1)
+
+
+def packed(rounds: Sequence[Round], categorical: NDArray[np.bool_]) -> FittedStumps | ForeignRounds:
+    """Rounds as they are kept: stumps in arrays (a row a round, or one row with a column a round), others in a list."""
+    if not isinstance(rounds[0].hypothesis, Stump):
+        return ForeignRounds(rounds)
+    stumps: Any = [one.hypothesis for one in rounds]
+    coefficient = np.array([one.coefficient for one in rounds])
+    feature, threshold = np.array([s.feature for s in stumps]), np.array([s.threshold for s in stumps])
+    left, right = (coefficient * np.array([getattr(s, side) for s in stumps]).T for side in ("left", "right"))
+    feature, threshold = np.broadcast_to(feature, left.shape), np.broadcast_to(threshold, left.shape)
+    # One row with a column a round; or, where a round answers for all columns, a row a round.
+    feature, threshold, left, right = (np.atleast_2d(part.T) for part in (feature, threshold, left, right))
+    T, L = left.shape
+    return FittedStumps(
+        feature, threshold, left, right, np.full(L, T), np.zeros(L, dtype=bool), categorical, certificate=None
+    )

@@ -1,0 +1,88 @@
+"""What the codes made from data share: they ask for a problem, and measure codes on rows held out from the columns."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes.codes.base import Code, Matrix
+from outputcodes.losses import as_loss
+
+Array = NDArray[np.float64]
+
+# A gain of less than this, in error or success, is rounding.
+TINY = 1e-12
+
+
+class DataDriven(Code):
+    """Base of the codes made from data: a subclass answers `_from_problem` for three classes and more."""
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        check_problem(self, problem)
+        return self._from_problem(k, rng, problem)
+
+    def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        raise NotImplementedError(f"{type(self).__name__} must answer _from_problem(k, rng, problem).")
+
+
+def check_problem(code: Code, problem: Any) -> None:
+    """Refuse to make a code from data without data."""
+    if problem is None:
+        name = type(code).__name__
+        raise ValueError(f"{name} is made from data: use it in a classifier, OutputCodeClassifier(code={name}()).")
+
+
+def labels_and_weight(problem: Any) -> tuple[NDArray[np.intp], Array]:
+    """The labels of the rows that count, and their weights with sum 1."""
+    y = problem.y[problem.rows]
+    weight = problem.row_weight()
+    return y, np.full(len(y), 1 / len(y)) if weight is None else weight / weight.sum()
+
+
+class HeldOut:
+    """Codes measured by loss-based decoding of held-out margins, ties shared evenly.
+
+    The loss is the learner's own, Hamming's where it names none. Sharing makes unfinished codes comparable: of classes
+    with equal rows one is drawn, and the error of a single column is 1 - xi of Crammer and Singer.
+
+    Attributes
+    ----------
+    y, weight : labels, and weights with sum 1, of the rows that count
+    """
+
+    def __init__(self, problem: Any, k: int, cv: Any) -> None:
+        self.problem, self.k, self.cv = problem, k, cv
+        self.y, self.weight = labels_and_weight(problem)
+        self.loss = as_loss(problem.learner.loss or "hamming")
+
+    def margins(self, M: Matrix) -> Array:
+        """(n, L) margins; 0 where a fold could not train the column."""
+        F: Array = np.nan_to_num(self.problem.margins(np.ascontiguousarray(M), self.cv))
+        return F
+
+    def losses(self, f: Array, column: NDArray[np.int8]) -> Array:
+        """(n, k): what each class pays for the margins f of one column."""
+        entries = [self.loss(f), np.full_like(f, self.loss.at_zero), self.loss(-f)]
+        # Class by class, not as a product: classes with equal rows then pay the same to the last bit.
+        return np.stack(entries)[1 - column].T
+
+    def total(self, M: Matrix) -> Array:
+        """(n, k): what each class pays under the whole code."""
+        F = self.margins(M)
+        return sum((self.losses(f, column) for f, column in zip(F.T, M.T, strict=True)), np.zeros((len(F), self.k)))
+
+    def shares(self, total: Array) -> Array:
+        """(n, k): the probability with which each class is predicted, the cheapest ones evenly."""
+        cheapest = total == total.min(axis=1, keepdims=True)
+        shares: Array = cheapest / cheapest.sum(axis=1, keepdims=True)
+        return shares
+
+    def error(self, total: Array) -> float:
+        """The weighted share of rows that are decoded wrongly, on average over ties."""
+        return float(1 - self.weight @ self.shares(total)[np.arange(len(self.y)), self.y])
+
+    def confusion(self, total: Array) -> Array:
+        """(k, k): weight of the rows of class a that are taken for class b."""
+        members = self.weight * (np.arange(self.k)[:, None] == self.y)
+        confusion: Array = members @ self.shares(total)
+        return confusion

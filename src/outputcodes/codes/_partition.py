@@ -1,0 +1,130 @@
+"""How to part some classes in two: what a partition tells about the features, and the search for the best one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import xlogy
+
+from outputcodes._blocks import row_blocks
+
+Array = NDArray[np.float64]
+Sides = NDArray[np.bool_]
+
+# Gains below this are rounding.
+TINY = 1e-12
+
+
+class ClassHistograms:
+    """Binned features counted class by class: all that mutual information needs, whatever the number of rows.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (k, bins of all features)
+        The weight of each class in each bin; the bins of one feature hold the whole weight of the class.
+    n_features : int
+    """
+
+    def __init__(self, X: Any, y: NDArray[np.intp], weight: Array, k: int, bins: int) -> None:
+        self.n_features = X.shape[1]
+        members = sparse.csr_array((weight, (y, np.arange(len(y)))), shape=(k, len(y)))
+        if sparse.issparse(X):
+            # Most values of a sparse feature are 0, so its bins are: 0, and all the rest.
+            rest = (members @ sparse.csr_array(X != 0, dtype=np.float64)).toarray()
+            self.counts = np.hstack([rest, np.maximum(members.sum(axis=1)[:, None] - rest, 0.0)])
+            return
+        places = np.column_stack([f * (bins + 1) + _quantile_bins(x, weight, bins) for f, x in enumerate(X.T)])
+        starts = np.arange(len(y) + 1) * self.n_features
+        one_hot = sparse.csr_array(
+            (np.ones(places.size), places.ravel(), starts), shape=(len(y), self.n_features * (bins + 1))
+        )
+        self.counts = (members @ one_hot).toarray()
+
+    def information(self, classes: NDArray[np.intp], inside: Sides) -> Array:
+        """Mutual information (p,) of each feature and the side of the class, in nats, averaged over features.
+
+        `inside` (p, c) holds p partitions of the c `classes`; rows of other classes take no part.
+        """
+        counts = self.counts[classes]
+        weights = counts.sum(axis=1) / self.n_features
+        whole, weight = counts.sum(axis=0), float(weights.sum())
+        sides = inside.astype(np.float64)
+        information = np.empty(len(sides))
+        for block in row_blocks(len(sides), counts.shape[1]):
+            within, share = sides[block] @ counts, sides[block] @ weights
+            information[block] = _split(within, whole).sum(axis=1) / self.n_features - _split(share, weight)
+        return information / weight
+
+
+def exhaustive_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -> Sides:
+    """The best partition of c classes that is not `used`; the best of all where every one is."""
+    numbers = np.arange(1, 2 ** (c - 1))
+    sides = (numbers[:, None] << 1 >> np.arange(c) & 1).astype(bool)
+    return _best_new(sides, value(sides), used)[0]
+
+
+def floating_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -> Sides:
+    """A good partition of c classes that is not `used`, by sequential forward floating search.
+
+    One side grows by the class that helps most; after each, classes leave it again as long as that beats the best side
+    of the smaller size seen so far (Pudil, Novovičová and Kittler 1994). The best new partition met on the way is the
+    answer, so it is at least as good as the best new class against the rest. A few times c steps, c partitions each.
+    """
+    best, best_value = np.arange(c) > 0, -np.inf
+    record = np.full(c, -np.inf)  # by size
+    inside = np.zeros(c, dtype=bool)
+    size, leaving = 0, False
+    while size < c - 1:
+        movable = np.flatnonzero(inside == leaving)
+        sides = inside ^ np.eye(c, dtype=bool)[movable]
+        values = value(sides)
+        side, side_value = _best_new(sides, values, used)
+        if side_value > best_value + TINY:
+            best, best_value = side, side_value
+        move, after = int(values.argmax()), size + (-1 if leaving else 1)
+        if leaving and values[move] <= record[after] + TINY:
+            leaving = False
+            continue
+        inside, size = sides[move], after
+        record[size] = max(record[size], float(values[move]))
+        leaving = size > 2
+    return _canonical(best)
+
+
+def _best_new(sides: Sides, values: Array, used: set[bytes]) -> tuple[Sides, float]:
+    """The first best of the partitions that are not used, on the side without the first class; -inf if all are used."""
+    for p in np.argsort(-values, kind="stable"):
+        if _canonical(sides[p]).tobytes() not in used:
+            return _canonical(sides[p]), float(values[p])
+    return _canonical(sides[values.argmax()]), -np.inf
+
+
+def _canonical(side: Sides) -> Sides:
+    return ~side if side[0] else side
+
+
+def _split(part: Array, whole: Any) -> Any:
+    """Σ over both parts of x log x, less that of the whole: minus the whole times the entropy of the split."""
+    rest = np.maximum(whole - part, 0.0)
+    return xlogy(part, part) + xlogy(rest, rest) - xlogy(whole, whole)
+
+
+def _quantile_bins(x: Array, weight: Array, bins: int) -> NDArray[np.intp]:
+    """The bin of each value: its own if there are few values, else by weighted quantiles; the last for missing ones."""
+    values, place = np.unique(x, return_inverse=True)
+    missing = int(np.isnan(values).any())
+    if len(values) - missing > bins:
+        mass = np.bincount(place, weight)
+        if missing:
+            mass[-1] = 0
+        middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+        # A weight of 2 and a row given twice may differ by rounding; neither may change a bin.
+        number = np.minimum((bins * middle + 1e-9).astype(np.intp), bins - 1)
+    else:
+        number = np.arange(len(values))
+    if missing:
+        number[-1] = bins
+    found: NDArray[np.intp] = number[place]
+    return found

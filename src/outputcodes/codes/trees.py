@@ -1,0 +1,162 @@
+"""Codes from trees of classes: each column parts the classes of one node in two (DECOC and forests of it)."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from outputcodes._validation import take_rows
+from outputcodes.codes._data_driven import Array, DataDriven, labels_and_weight
+from outputcodes.codes._partition import ClassHistograms, exhaustive_search, floating_search
+from outputcodes.codes.base import Matrix, checked_integer
+from outputcodes.codes.elementary import OneVsAll
+
+Used = dict[bytes, set[bytes]]
+
+
+class DiscriminantTree(DataDriven):
+    """Discriminant ECOC: the classes parted in two again and again, k - 1 ternary columns.
+
+    Each node of a binary tree of classes is a column: -1 and +1 for its two branches, 0 for the classes outside. A node
+    is parted where the features tell most about the branch: by the mutual information of branch and binned feature,
+    averaged over features. Every two classes are opposed in exactly one column.
+
+    Parameters
+    ----------
+    features : {"inputs", "margins"}, default="inputs"
+        What the branches are told apart by: the columns of X (numbers, dense or sparse; NaN is a value of its own), or
+        the learner's held-out margins of one-vs-all, for any X and any kernel.
+    bins : int, default=8
+        Quantile bins of each feature; a feature with no more values keeps them all.
+    exhaustive_up_to : int, default=8
+        Nodes with up to so many classes try every partition, larger ones a floating search.
+    cv : int or splitter, default=3
+        Folds of held-out margins, for features="margins".
+
+    Notes
+    -----
+    The search sees histograms by class, not rows: a node of c classes costs O(c³·d·bins), seconds for 100 classes.
+    Decoders that leave zeros out of account, `LossBased(zeros="ignore")` or "attenuated-euclidean", suit rows with
+    different numbers of zeros.
+
+    References
+    ----------
+    O. Pujol, P. Radeva, J. Vitrià. Discriminant ECOC: a heuristic method for application dependent design of error
+    correcting output codes. IEEE Transactions on Pattern Analysis and Machine Intelligence 28, 2006. They estimate a
+    quadratic mutual information by Parzen windows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OutputCodeClassifier("ridge", code=DiscriminantTree()).fit(X, y).code_matrix_
+    array([[-1,  0],
+           [ 1, -1],
+           [ 1,  1]], dtype=int8)
+    """
+
+    def __init__(self, features: str = "inputs", bins: int = 8, exhaustive_up_to: int = 8, cv: Any = 3) -> None:
+        self.features = features
+        self.bins = bins
+        self.exhaustive_up_to = exhaustive_up_to
+        self.cv = cv
+
+    def _check_parameters(self) -> None:
+        if self.features not in ("inputs", "margins"):
+            raise ValueError(f"features must be 'inputs' or 'margins', got {self.features!r}.")
+        checked_integer("bins", self.bins, 2, "a feature in one bin tells nothing")
+        checked_integer("exhaustive_up_to", self.exhaustive_up_to, 0, "it is a number of classes")
+        if self.exhaustive_up_to > 20:
+            raise ValueError(f"exhaustive_up_to={self.exhaustive_up_to} may mean 2^20 partitions; give at most 20.")
+
+    def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        return np.column_stack(self._tree(self._histograms(k, problem), k, {}))
+
+    def _histograms(self, k: int, problem: Any) -> ClassHistograms:
+        if self.features == "margins":
+            X = problem.margins(OneVsAll().matrix(k), self.cv)
+        else:
+            X = _numbers(take_rows(problem.X, problem.rows))
+        return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)
+
+    def _tree(self, histograms: ClassHistograms, k: int, used: Used) -> list[NDArray[np.int8]]:
+        """The columns of a tree none of whose nodes is parted as in `used`, where it can be; they are entered there."""
+        columns, nodes = [], [np.arange(k)]
+        while nodes:
+            classes = nodes.pop(0)
+            before = used.setdefault(classes.tobytes(), set())
+            search = exhaustive_search if len(classes) <= max(2, self.exhaustive_up_to) else floating_search
+            side = search(partial(histograms.information, classes), len(classes), before)
+            before.add(side.tobytes())
+            column = np.zeros(k, dtype=np.int8)
+            column[classes] = np.where(side, 1, -1)
+            columns.append(column)
+            nodes += [branch for branch in (classes[~side], classes[side]) if len(branch) > 1]
+        return columns
+
+
+class Forest(DiscriminantTree):
+    """Several discriminant trees side by side, no node parted twice in the same way while there is another.
+
+    Parameters
+    ----------
+    n_trees : int, default=3
+    features, bins, exhaustive_up_to, cv
+        As in `DiscriminantTree`.
+
+    Notes
+    -----
+    At most n_trees·(k - 1) columns: pairs of classes can be parted in one way only, and a column that an earlier tree
+    has is left out.
+
+    References
+    ----------
+    S. Escalera, O. Pujol, P. Radeva. Boosted landmarks of contextual descriptors and Forest-ECOC: a novel framework to
+    detect and classify objects in cluttered scenes. Pattern Recognition Letters 28, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OutputCodeClassifier("ridge", code=Forest(n_trees=2)).fit(X, y).code_matrix_
+    array([[-1,  0, -1, -1],
+           [ 1, -1, -1,  1],
+           [ 1,  1,  1,  0]], dtype=int8)
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 3,
+        features: str = "inputs",
+        bins: int = 8,
+        exhaustive_up_to: int = 8,
+        cv: Any = 3,
+    ) -> None:
+        super().__init__(features, bins, exhaustive_up_to, cv)
+        self.n_trees = n_trees
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        checked_integer("n_trees", self.n_trees, 1, "it is the number of trees")
+
+    def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        histograms, used = self._histograms(k, problem), Used()
+        columns = [column for _ in range(self.n_trees) for column in self._tree(histograms, k, used)]
+        return np.column_stack(list({column.tobytes(): column for column in columns}.values()))
+
+
+def _numbers(X: Any) -> Any:
+    """X as numbers, sparse or dense."""
+    if sparse.issparse(X):
+        return X
+    try:
+        numbers: Array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"X holds more than numbers; give the code features='margins': {error}") from error
+    if numbers.ndim != 2:
+        raise ValueError(f"X has shape {numbers.shape}, not (rows, features); give the code features='margins'.")
+    return numbers

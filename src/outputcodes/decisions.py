@@ -1,0 +1,239 @@
+"""What to do about a posterior: costs, other priors, and rows that are better left undecided."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes._validation import check_weight
+
+Array = NDArray[np.float64]
+
+REJECTED = -1
+
+
+def decide(
+    P: ArrayLike,
+    *,
+    cost: ArrayLike | None = None,
+    priors: ArrayLike | None = None,
+    training_priors: ArrayLike | None = None,
+    reject_below: float | None = None,
+) -> NDArray[np.intp]:
+    """The decision of least expected cost for each row of probabilities, 0..k-1, or −1 where it is rejected.
+
+    Parameters
+    ----------
+    P : array of shape (n, k)
+        Class probabilities.
+    cost : array of shape (k, k) or (k, k + 1), optional
+        cost[r, s] is what it costs to decide for s when r is true; a last column more is the cost of rejecting. None
+        is 1 for every error. Ties go to the lower index, rejection last.
+    priors, training_priors : arrays of shape (k,), optional
+        How frequent the classes will be, and how frequent they were where P was learned.
+    reject_below : float, optional
+        Reject where the class decided for has a smaller probability.
+
+    Examples
+    --------
+    >>> P = [[0.6, 0.4], [0.9, 0.1], [0.45, 0.55]]
+    >>> decide(P, reject_below=0.7)
+    array([-1,  0, -1])
+    >>> decide(P, cost=[[0, 1], [5, 0]])
+    array([1, 0, 1])
+    >>> decide(P, cost=[[0, 1, 0.3], [1, 0, 0.3]])
+    array([-1,  0, -1])
+    """
+    P = _as_probabilities(P)
+    k = P.shape[1]
+    if priors is not None:
+        P = with_priors(P, priors, training_priors)
+    losses = 1.0 - np.eye(k) if cost is None else np.asarray(cost, dtype=np.float64)
+    if losses.shape not in ((k, k), (k, k + 1)) or not np.isfinite(losses).all():
+        raise ValueError(
+            f"cost of shape {losses.shape} must hold finite numbers, one row for each of the {k} classes and one "
+            f"column for each decision: ({k}, {k}), or ({k}, {k + 1}) with the cost of rejecting."
+        )
+    chosen: NDArray[np.intp] = P.argmax(axis=1) if cost is None else (P @ losses).argmin(axis=1)
+    if reject_below is not None:
+        if not isinstance(reject_below, Real) or not 0 <= reject_below <= 1:
+            raise ValueError(f"reject_below={reject_below!r} must be a number between 0 and 1.")
+        chosen[P[np.arange(len(P)), np.minimum(chosen, k - 1)] < reject_below] = k
+    return np.where(chosen == k, REJECTED, chosen)
+
+
+def with_priors(P: ArrayLike, priors: ArrayLike, training_priors: ArrayLike | None) -> Array:
+    """Probabilities under other class frequencies: P·priors/training_priors, rows normalised.
+
+    >>> with_priors([[0.5, 0.5]], [0.9, 0.1], [0.5, 0.5])
+    array([[0.9, 0.1]])
+    """
+    P = _as_probabilities(P)
+    if training_priors is None:
+        raise ValueError("priors need training_priors too: how frequent the classes were where P was learned.")
+    new, old = np.asarray(priors, dtype=np.float64), np.asarray(training_priors, dtype=np.float64)
+    for name, given, lowest in (("priors", new, "at least 0"), ("training_priors", old, "positive")):
+        if given.shape != P.shape[1:] or not np.isfinite(given).all() or given.min() < 0 or not given.any():
+            raise ValueError(f"{name}={given.tolist()} must be {P.shape[1]} numbers, {lowest}, one for each class.")
+    if (old == 0).any():
+        raise ValueError(f"training_priors={old.tolist()} must be positive.")
+    changed = P * (new / old)
+    total = changed.sum(axis=1, keepdims=True)
+    # A row whose classes have all become impossible tells nothing more than the priors.
+    return np.where(total > 0, changed / np.where(total > 0, total, 1.0), new / new.sum())
+
+
+def code_distance(F: ArrayLike, M: ArrayLike, rows: ArrayLike) -> Array:
+    """The share of the non-zero bits of row rows[i] of the code that margins F[i] contradict, a margin of 0 by half.
+
+    >>> code_distance([[2.0, -1.0, 0.0]], [[1, 1, 1], [-1, 0, 1]], [0])
+    array([0.5])
+    """
+    F, chosen = np.asarray(F, dtype=np.float64), np.asarray(M, dtype=np.float64)[np.asarray(rows, dtype=np.intp)]
+    if F.shape != chosen.shape:
+        raise ValueError(f"F of shape {F.shape} and rows of a code, {chosen.shape}, don't fit.")
+    share: Array = (1 - (np.sign(F) * chosen).sum(axis=1) / np.count_nonzero(chosen, axis=1)) / 2
+    return share
+
+
+def _as_probabilities(P: ArrayLike) -> Array:
+    checked = np.asarray(P, dtype=np.float64)
+    if checked.ndim != 2 or not (checked >= 0).all() or not np.allclose(checked.sum(axis=1), 1, atol=1e-6):
+        raise ValueError(f"P of shape {checked.shape} must be (n, k) with rows of probabilities that sum to 1.")
+    return checked
+
+
+def _answers_probabilities(classifier: DecisionClassifier) -> bool:
+    return hasattr(getattr(classifier, "estimator_", classifier.estimator), "predict_proba")
+
+
+class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier with probabilities, whose predictions mind costs and may be withheld.
+
+    Parameters
+    ----------
+    estimator : classifier with predict_proba
+    cost : array of shape (k, k) or (k, k + 1), optional
+        As for `decide`, classes in sorted order.
+    priors : array of shape (k,), optional
+        How frequent the classes will be; the training sample says how frequent they were.
+    reject_below : float, optional
+        Withhold a prediction of smaller probability.
+    reject_beyond : float, optional
+        Withhold a prediction whose row of the code contradicts more than this share of the margins, see
+        `code_distance`; for estimators with `margins` and `code_matrix_`.
+    rejected : label, optional
+        What is answered then: by default −1 for numeric labels and "rejected" for others. It is no class, and `score`
+        counts it as an error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    estimator_ : the fitted classifier
+    training_priors_ : ndarray of shape (k,)
+    rejected_ : the label for what is withheld
+
+    Examples
+    --------
+    >>> from outputcodes import OutputCodeClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = DecisionClassifier(OutputCodeClassifier(probability="likelihood", random_state=0), reject_below=0.7)
+    >>> model.fit(X, y).predict(X[[0, 77, 120]])
+    array([ 0, -1,  2])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cost: ArrayLike | None = None,
+        priors: ArrayLike | None = None,
+        reject_below: float | None = None,
+        reject_beyond: float | None = None,
+        rejected: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cost = cost
+        self.priors = priors
+        self.reject_below = reject_below
+        self.reject_beyond = reject_beyond
+        self.rejected = rejected
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the estimator."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.estimator_ = clone(self.estimator).fit(X, y, **given)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        labels = np.asarray(y).ravel()
+        weight = check_weight(sample_weight, len(labels))
+        members = labels == self.classes_[:, None]
+        mass = members.sum(axis=1) if weight is None else members @ weight
+        self.training_priors_ = mass / mass.sum()
+        numeric = self.classes_.dtype.kind in "biuf"
+        self.rejected_ = (REJECTED if numeric else "rejected") if self.rejected is None else self.rejected
+        self._check_parameters()
+        return self
+
+    def _check_parameters(self) -> None:
+        """Say now what is wrong, not when predicting."""
+        k = len(self.classes_)
+        self._decided(np.full((1, k), 1 / k))
+        may_reject = self.cost is not None and np.shape(self.cost)[1] > k
+        may_reject |= self.reject_below is not None or self.reject_beyond is not None
+        if may_reject and self.rejected_ in self.classes_.tolist():
+            raise ValueError(f"rejected={self.rejected_!r} is one of the classes; give another label.")
+        if self.reject_beyond is None:
+            return
+        if not isinstance(self.reject_beyond, Real) or not 0 <= self.reject_beyond <= 1:
+            raise ValueError(f"reject_beyond={self.reject_beyond!r} must be a number between 0 and 1.")
+        if not (hasattr(self.estimator_, "margins") and hasattr(self.estimator_, "code_matrix_")):
+            raise ValueError(
+                f"reject_beyond reads the margins of an output code, which {type(self.estimator).__name__} lacks."
+            )
+
+    @available_if(_answers_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """The estimator's probabilities, under `priors` if there are any."""
+        check_is_fitted(self)
+        P: Array = self.estimator_.predict_proba(X)
+        return P if self.priors is None else with_priors(P, self.priors, self.training_priors_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the decision of least expected cost, or `rejected_`."""
+        check_is_fitted(self)
+        chosen = self._decided(self.estimator_.predict_proba(X))
+        if self.reject_beyond is not None:
+            distance = code_distance(self.estimator_.margins(X), self.estimator_.code_matrix_, chosen.clip(0))
+            chosen[distance > self.reject_beyond] = REJECTED
+        if (chosen == REJECTED).any():
+            labels: NDArray[Any] = np.append(self.classes_, self.rejected_)[chosen]
+            return labels
+        predicted: NDArray[Any] = self.classes_[chosen]
+        return predicted
+
+    def _decided(self, P: Array) -> NDArray[np.intp]:
+        return decide(
+            P,
+            cost=self.cost,
+            priors=self.priors,
+            training_priors=self.training_priors_,
+            reject_below=self.reject_below,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
+            setattr(tags.input_tags, name, getattr(inner, name))
+        return tags

@@ -1,0 +1,193 @@
+"""A sigmoid for each column: how probable is +1, given the margin? Fitted to all columns at once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+
+from outputcodes._blocks import row_blocks
+from outputcodes._validation import check_labels, check_weight
+
+Array = NDArray[np.float64]
+
+# What a column without held-out margins of both signs gets: the margins of logistic regression mean just this.
+SLOPE, OFFSET = -2.0, 0.0
+TOLERANCE, MAX_ITER = 1e-12, 100
+LONGEST_STEP, TINY = 50.0, 1e-100
+
+
+class Sigmoids(NamedTuple):
+    """P(+1 | f) = 1/(1 + exp(slope·f + offset)) for each column, and how well that was solved.
+
+    `mass` is the weight of the examples that each column has seen; `gap` the Newton decrement a unit of it.
+    """
+
+    slope: Array
+    offset: Array
+    mass: Array
+    gap: Array
+    iterations: NDArray[np.intp]
+
+
+def fit_sigmoids(
+    F: ArrayLike,
+    y: ArrayLike,
+    M: ArrayLike,
+    weight: ArrayLike | None = None,
+    targets: Literal["platt", "plain"] = "platt",
+) -> Sigmoids:
+    """The most probable sigmoids on margins F (n, L), NaN where there is none, of examples with labels y.
+
+    "platt" takes (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) for the probabilities of +1 on the two sides (Platt, Probabilistic
+    outputs for support vector machines, 1999); "plain" takes 1 and 0, where a column whose margins are separated has
+    no best sigmoid: it gets Platt's targets, with a warning.
+    """
+    if targets not in ("platt", "plain"):
+        raise ValueError(f"targets={targets!r} must be 'platt' or 'plain'.")
+    F, code = np.asarray(F, dtype=np.float64), np.asarray(M)
+    if F.ndim != 2 or code.ndim != 2 or F.shape != (np.size(y), code.shape[1]):
+        raise ValueError(f"F {F.shape}, y {np.shape(y)} and M {code.shape} don't fit: they are (n, L), (n,), (k, L).")
+    if np.isinf(F).any():
+        raise ValueError("F holds infinite margins; only NaN may stand where a column has none.")
+    labels = check_labels(y, len(code))
+    mass = check_weight(weight, len(labels))
+    mass = np.ones(len(labels)) if mass is None else mass
+    parts, separated = [], []
+    for columns in row_blocks(code.shape[1], 4 * len(labels)):
+        f, sign, w = _gathered(F[:, columns], code[:, columns][labels], mass)
+        answer, plainly_separated = _fit_block(f, sign, w, targets == "plain")
+        parts.append(answer)
+        separated.append(plainly_separated)
+    sigmoids = Sigmoids(*(np.concatenate(field) for field in zip(*parts, strict=True)))
+    _report(sigmoids, np.concatenate(separated))
+    return sigmoids
+
+
+def _gathered(F: Array, signs: NDArray[Any], mass: Array) -> tuple[Array, Array, Array]:
+    """Margins, signs and weights (m, L), each column's own examples first; what is past them has weight 0."""
+    used = (signs != 0) & ~np.isnan(F) & (mass > 0)[:, None]
+    order = np.argsort(~used, axis=0, kind="stable")[: max(1, used.sum(axis=0).max())]
+    own = np.take_along_axis(used, order, axis=0)
+    f = np.where(own, np.take_along_axis(F, order, axis=0), 0.0)
+    return f, np.take_along_axis(signs, order, axis=0) * own.astype(np.float64), mass[order] * own
+
+
+def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, NDArray[np.bool_]]:
+    """Newton's method for every column of a block; which ones were separated and were to be fitted plainly."""
+    plus, minus = (w * (sign > 0)).sum(axis=0), (w * (sign < 0)).sum(axis=0)
+    both = (plus > 0) & (minus > 0)
+    total = np.where(both, plus + minus, 1.0)
+    centre, spread = _units(f, w > 0)
+    x = np.where(w > 0, f - centre, 0.0) / spread
+    apart = _separated(f, sign) & both if plain else np.zeros(len(both), dtype=bool)
+    smooth = apart | (not plain)
+    high, low = (plus + smooth) / (plus + 2 * smooth + ~both), smooth / (minus + 2 * smooth + ~both)
+    t = np.where(sign > 0, high, low)
+    theta = np.stack([np.zeros_like(plus), np.log((minus + 1) / (plus + 1))])
+    value, gap = _likelihood(theta, x, t, w), np.full(len(both), np.inf)
+    iterations, active = np.zeros(len(both), dtype=np.intp), np.flatnonzero(both)
+    for _ in range(MAX_ITER):
+        if not active.size:
+            break
+        step, decrement = _newton_step(theta[:, active], x[:, active], t[:, active], w[:, active])
+        gap[active] = decrement / total[active]
+        iterations[active] += 1
+        _descend(theta, value, step, decrement, active, x, t, w)
+        active = active[gap[active] > TOLERANCE]
+    gap[~both] = 0.0
+    slope = np.where(both, theta[0] / spread, SLOPE)
+    offset = np.where(both, theta[1] - slope * centre, OFFSET)
+    return Sigmoids(slope, offset, plus + minus, gap, iterations), apart
+
+
+def _units(f: Array, present: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Where each column's margins lie and how far apart: in these units its problem is well scaled, outliers or not.
+
+    Median and median distance, of about a thousand rows. The distance is infinite for a column that always answers the
+    same, of which only the offset matters.
+    """
+    some = slice(None, None, max(1, len(f) // 1000))
+
+    def median(values: Array) -> Array:
+        ordered = np.sort(np.where(present[some], values, np.inf), axis=0)
+        middle = np.take_along_axis(ordered, present[some].sum(axis=0, keepdims=True) // 2, axis=0)[0]
+        return np.where(np.isfinite(middle), middle, 0.0)
+
+    centre = median(f[some])
+    distance = np.where(present, np.abs(f - centre), 0.0)
+    largest = distance.max(axis=0)
+    typical = median(distance[some])
+    # Most margins the same: then they are 0 in these units, and the others set the scale.
+    typical = np.where(typical > 0, np.maximum(typical, 1e-12 * largest), largest)
+    return centre, np.where(largest > 1e-14 * np.abs(f).max(axis=0), typical, np.inf)
+
+
+def _likelihood(theta: Array, x: Array, t: Array, w: Array) -> Array:
+    """−Σ w (t ln p + (1 − t) ln(1 − p)) of each column, p = 1/(1 + e^z), z = slope·x + offset."""
+    z = theta[0] * x + theta[1]
+    value: Array = (w * (np.logaddexp(0.0, z) - (1 - t) * z)).sum(axis=0)
+    return value
+
+
+def _newton_step(theta: Array, x: Array, t: Array, w: Array) -> tuple[Array, Array]:
+    """The step (2, L) and half the decrement gᵀH⁻¹g."""
+    p = expit(-(theta[0] * x + theta[1]))
+    slope, curvature = w * (t - p), w * p * (1 - p)
+    g = np.stack([(slope * x).sum(axis=0), slope.sum(axis=0)])
+    a, b, c = (curvature * x * x).sum(axis=0), (curvature * x).sum(axis=0), curvature.sum(axis=0)
+    # Regular even where all margins that still matter are alike, or none matters.
+    a, c = a + 1e-13 * a + TINY, c + 1e-13 * c + TINY
+    determinant = np.maximum(a * c - b * b, 1e-13 * a * c)
+    step = -np.stack([c * g[0] - b * g[1], a * g[1] - b * g[0]]) / determinant
+    # Far out, where sigmoids are flat, Newton would leap without end.
+    step /= np.maximum(np.abs(step).max(axis=0) / LONGEST_STEP, 1.0)
+    return step, -0.5 * (g * step).sum(axis=0)
+
+
+def _descend(
+    theta: Array, value: Array, step: Array, decrement: Array, active: Any, x: Array, t: Array, w: Array
+) -> None:
+    """Take each active column's step, halved until its likelihood improves; changes theta and value."""
+    left, length = np.arange(len(active)), 1.0
+    while left.size and length > 1e-10:
+        columns = active[left]
+        trial = theta[:, columns] + length * step[:, left]
+        found = _likelihood(trial, x[:, columns], t[:, columns], w[:, columns])
+        # Near the end the improvement is lost in rounding.
+        enough = found <= value[columns] - 2e-4 * length * decrement[left] + 1e-13 * np.abs(value[columns])
+        theta[:, columns[enough]], value[columns[enough]] = trial[:, enough], found[enough]
+        left, length = left[~enough], length / 2
+
+
+def _separated(f: Array, sign: Array) -> NDArray[np.bool_]:
+    """Whether some threshold tells all examples of +1 from all of −1, in either direction."""
+    lowest = [np.where(sign == s, f, np.inf).min(axis=0) for s in (+1, -1)]
+    highest = [np.where(sign == s, f, -np.inf).max(axis=0) for s in (+1, -1)]
+    # All the same margin is no separation: there the best slope is 0.
+    apart = (lowest[0] >= highest[1]) | (lowest[1] >= highest[0])
+    return np.asarray(apart & (np.maximum(*highest) > np.minimum(*lowest)))
+
+
+def _report(sigmoids: Sigmoids, separated: NDArray[np.bool_]) -> None:
+    """Never a silent answer: what was not fitted, or turned out odd."""
+    unfitted = sigmoids.iterations == 0
+    for odd, what in (
+        (unfitted, f"have no held-out margins of both signs; they get slope {SLOPE:g} and offset {OFFSET:g}"),
+        (separated, "have separated held-out margins, on which targets='plain' has no best sigmoid; Platt's are used"),
+        (sigmoids.slope > 0, "have held-out margins that point the wrong way: their sigmoids fall"),
+    ):
+        if odd.any():
+            shown = ", ".join(map(str, np.flatnonzero(odd)[:10])) + (", …" if odd.sum() > 10 else "")
+            warnings.warn(f"{odd.sum()} of {odd.size} columns of the code {what}: {shown}.", UserWarning, stacklevel=4)
+    if (missed := sigmoids.gap > TOLERANCE).any():
+        warnings.warn(
+            f"{missed.sum()} of {missed.size} sigmoids did not converge in {MAX_ITER} steps; the worst gap is "
+            f"{sigmoids.gap.max():.2g}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

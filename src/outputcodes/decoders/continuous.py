@@ -1,0 +1,231 @@
+"""Continuous: a decoder that learns a real-valued code from the margins of trained columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes import _spoc
+from outputcodes._gram import Gram, Kernel
+from outputcodes._validation import check_margins, check_weight, unknown_name
+from outputcodes.decoders import _linear_programs
+from outputcodes.decoders._linear_programs import Solution
+from outputcodes.decoders.base import Decoder, Scorer
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# A kernel's Gram matrix of margins is kept up to so many megabytes, and computed again row by row beyond.
+CACHE_SIZE = 2000
+# Where M is still within its bound at so small a β (times the number of examples), the bound does not bind.
+SMALLEST_BETA = 1e-6
+
+
+class Continuous(Decoder):
+    """A code of real numbers, learned so that the margins of each example are closest to the row of its class.
+
+    With h_i the margins of example i, M minimises β‖M‖ + Σ_i ξ_i (for "l2" (β/2)‖M‖²), where
+    ξ_i = max_r(h_i·M_r + [r ≠ y_i]) − h_i·M_{y_i} bounds the mistake on i. The discrete code that the columns were
+    trained by says no more than which two-class problems the margins answer; it only breaks exact ties.
+
+    Parameters
+    ----------
+    norm : {"l2", "l1", "linf"}, default="l2"
+        "l2" is a quadratic program, solved by SPOC; the others are linear programs, solved by HiGHS, for up to some
+        hundred thousand pairs of example and class. "l1" leaves many entries 0, "linf" makes many of equal size.
+    beta : float, default=1.0
+        β: the larger, the smaller M.
+    bound : float, optional
+        Minimise Σ ξ_i with ‖M‖ ≤ bound instead; β is then not used.
+    kernel : {"linear", "rbf", "poly"} or callable, default="linear"
+        With "l2": rows and margins are compared in the kernel's space. A callable takes two arrays of margins and
+        answers their kernel matrix.
+    gamma, degree, coef0 : float
+        Of the kernel: exp(−γ‖f − h‖²), (γ f·h + coef0)^degree. None for γ is 1 / L.
+    incremental : bool, default=False
+        Choose M column by column, each the best addition to those before it.
+    margins : {"train", "held-out"}, default="train"
+        Learn from the margins of the training rows, or from cross-fitted ones. With linear learners and boosted
+        stumps the former are no worse, for a quarter of the cost; machines that fit their training rows perfectly,
+        such as kernel machines with large C, need the latter (benchmarks/designed_codes.py).
+    cv : int or splitter, default=3
+        The folds of held-out margins.
+    tol : float, default=1e-3
+        Of SPOC: the largest violation ψ of an example.
+
+    Attributes
+    ----------
+    matrix_ : ndarray of shape (k, L)
+        The code learned; with a kernel other than "linear" instead `support_margins_` (m, L) and `dual_` (m, k), and
+        the score of class r is Σ_i dual_ir·K(f, support_margins_i).
+    objective_, gap_ : float
+        The value reached, and a bound on its distance from the optimum.
+    slack_ : ndarray
+        Σ ξ_i; with `incremental` after each column.
+
+    References
+    ----------
+    Crammer & Singer, "On the learnability and design of output codes", Machine Learning 47 (2002).
+
+    Examples
+    --------
+    >>> H = [[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]]
+    >>> decoder = Continuous(tol=1e-6).fit(H, [0, 1, 2, 2, 1, 1], [[1, 1], [1, -1], [-1, 1]])
+    >>> (6 * decoder.matrix_).round(2)
+    array([[ 1.,  1.],
+           [ 4., -2.],
+           [-5.,  1.]])
+    """
+
+    def __init__(
+        self,
+        norm: Literal["l2", "l1", "linf"] = "l2",
+        *,
+        beta: float = 1.0,
+        bound: float | None = None,
+        kernel: str | Callable[[Any, Any], Any] = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 0.0,
+        incremental: bool = False,
+        margins: Literal["train", "held-out"] = "train",
+        cv: Any = 3,
+        tol: float = 1e-3,
+    ) -> None:
+        self.norm = norm
+        self.beta = beta
+        self.bound = bound
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.incremental = incremental
+        self.margins = margins
+        self.cv = cv
+        self.tol = tol
+
+    @property
+    def needs(self) -> Literal["train", "held-out"]:  # type: ignore[override]
+        """The margins asked for."""
+        return self.margins
+
+    def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
+        """Learn the code from margins F and labels y; what a fold could not answer (NaN) says nothing, 0."""
+        self._check_parameters()
+        F = np.asarray(F, dtype=np.float64)
+        H, labels, code = check_margins(np.where(np.isnan(F), 0.0, F), y, M)
+        checked = check_weight(weight, len(labels))
+        cost = np.ones(len(labels)) if checked is None else checked
+        if self.kernel != "linear":
+            return self._fit_kernel(H, labels, len(code), cost)
+        b = 1.0 - np.eye(len(code))[labels]
+        if not self.incremental:
+            found = self._solve(H, labels, b, cost)
+            self.matrix_, self.objective_, self.gap_ = found
+            self.slack_ = np.array([_slack(H @ self.matrix_.T + b, labels, cost)])
+            return self
+        columns, slack, penalty, self.gap_ = [], [], 0.0, 0.0
+        for h in H.T[:, :, None]:
+            found = self._solve(h, labels, b - b[np.arange(len(b)), labels][:, None], cost)
+            # Leads that are won are granted to the columns that follow.
+            b = b + h @ found.matrix.T
+            columns.append(found.matrix)
+            slack.append(_slack(b, labels, cost))
+            penalty += found.objective - slack[-1]
+            self.gap_ += found.gap
+        self.matrix_, self.slack_, self.objective_ = np.hstack(columns), np.array(slack), penalty + slack[-1]
+        return self
+
+    def _solve(self, H: Array, y: Rows, b: Array, cost: Array) -> Solution:
+        if self.norm != "l2":
+            beta = self.beta if self.bound is None else 0.0
+            return _linear_programs.solve(H, y, b, cost, self.norm, beta, self.bound)
+        if self.bound is not None:
+            return self._within_bound(H, y, b, cost, self.bound)
+        return self._quadratic(H, y, b, cost, self.beta)
+
+    def _quadratic(self, H: Any, y: Rows, b: Array, cost: Array, beta: float) -> Solution:
+        answer = _spoc.solve(H, y, b.shape[1], beta=beta, weight=cost, targets=b, tol=self.tol)
+        _warn_unless(answer.certificate)
+        assert answer.M is not None  # H are vectors
+        return Solution(answer.M, answer.certificate.value, answer.certificate.gap)
+
+    def _within_bound(self, H: Array, y: Rows, b: Array, cost: Array, bound: float) -> Solution:
+        """min Σ w_i ξ_i with ‖M‖ ≤ A: ‖M‖ falls as β grows, and the β at which it is A is the constraint's price."""
+        tried: dict[float, Solution] = {}
+
+        def excess(log_beta: float) -> float:
+            tried[log_beta] = self._quadratic(H, y, b, cost, float(np.exp(log_beta)))
+            return float(np.linalg.norm(tried[log_beta].matrix)) - bound
+
+        price = np.log(SMALLEST_BETA * cost.sum())
+        if excess(price) > 0:
+            # (β/2)‖M‖² is at most the value of M = 0.
+            highest = np.log(2 * float(cost @ b.max(axis=1)) / bound**2)
+            price = brentq(excess, price, max(highest, price + 1.0), xtol=1e-6)
+        M, objective, gap = tried[price]
+        M = M * min(1.0, bound / max(float(np.linalg.norm(M)), bound))
+        slack = _slack(H @ M.T + b, y, cost)
+        lowest = max(objective - gap - np.exp(price) / 2 * bound**2, 0.0)
+        return Solution(M, slack, max(slack - lowest, 0.0))
+
+    def _fit_kernel(self, H: Array, y: Rows, k: int, cost: Array) -> Self:
+        gamma = 1.0 / H.shape[1] if self.gamma is None else self.gamma
+        self.kernel_ = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        gram = Gram(self.kernel_, H, np.float64, CACHE_SIZE)
+        answer = _spoc.solve(gram, y, k, beta=self.beta, weight=cost, tol=self.tol)
+        _warn_unless(answer.certificate)
+        support = np.flatnonzero(answer.tau.any(axis=1))
+        self.support_margins_, self.dual_ = H[support], answer.tau[support] / self.beta
+        self.objective_, self.gap_ = answer.certificate.value, answer.certificate.gap
+        D = self.kernel_.block(H, self.support_margins_) @ self.dual_
+        self.slack_ = np.array([_slack(D + 1.0 - np.eye(k)[y], y, cost)])
+        return self
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        check_is_fitted(self)
+        if self.kernel == "linear":
+            return lambda F: F @ self.matrix_.T
+        return lambda F: self.kernel_.block(F, self.support_margins_) @ self.dual_
+
+    def _check_parameters(self) -> None:
+        if self.norm not in ("l2", "l1", "linf"):
+            raise unknown_name("norm", self.norm, ("l2", "l1", "linf"))
+        if self.margins not in ("train", "held-out"):
+            raise unknown_name("margins", self.margins, ("train", "held-out"))
+        if isinstance(self.kernel, str) and self.kernel not in ("linear", "rbf", "poly"):
+            raise unknown_name("kernel", self.kernel, ("linear", "rbf", "poly"))
+        if not (isinstance(self.beta, Real) and 0 <= self.beta < np.inf):
+            raise ValueError(f"beta={self.beta!r} must be a number of at least 0.")
+        if self.beta == 0 and self.norm == "l2" and self.bound is None:
+            raise ValueError(f"beta={self.beta!r} must be positive with norm='l2'; 0 is for the linear programs.")
+        if self.bound is not None and not (isinstance(self.bound, Real) and 0 < self.bound < np.inf):
+            raise ValueError(f"bound={self.bound!r} must be a positive number, or None.")
+        if self.kernel != "linear":
+            if self.norm != "l2":
+                raise ValueError(f"kernel={self.kernel!r} needs norm='l2'; norm={self.norm!r} has no kernel form.")
+            for name, plain in (("incremental", False), ("bound", None)):
+                if getattr(self, name) != plain:
+                    raise ValueError(f"{name}={getattr(self, name)!r} needs kernel='linear'.")
+
+
+def _slack(D: Array, y: Rows, cost: Array) -> float:
+    """Σ w_i ξ_i from the scores with b added."""
+    return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
+
+
+def _warn_unless(certificate: _spoc.Certificate) -> None:
+    if not certificate.converged:
+        warnings.warn(
+            f"Continuous: SPOC stopped at a gap of {certificate.gap:.2g}; scale the margins, or raise beta or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

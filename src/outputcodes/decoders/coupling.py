@@ -1,0 +1,99 @@
+"""Coupling: the class probabilities that agree best with the probabilities of all columns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from outputcodes.decoders._coupling import ACCEPTED, divergence_coupling, pairwise_coupling
+from outputcodes.decoders.base import Array, Scorer
+from outputcodes.decoders.likelihood import SigmoidDecoder
+from outputcodes.decoders.pairwise import _not_all_pairs
+
+METHODS = ("kl", "hastie-tibshirani", "wu-lin-weng")
+# The probability of a bit is kept at least e^-28 ≈ 1e-12 from 0 and 1, so that no column forbids a class for good.
+LARGEST_LOG_ODDS = 28.0
+# Scores are logarithms of probabilities, of this one where there is none.
+FAINTEST = 1e-300
+
+
+class Coupling(SigmoidDecoder):
+    """Class probabilities p fitted to the columns: Σ p over the classes with +1, of those with ±1, is to be P(+1 | f).
+
+    Parameters
+    ----------
+    method : {"kl", "hastie-tibshirani", "wu-lin-weng"}, default="kl"
+        "kl" minimises the Kullback–Leibler divergence, columns weighed by their examples, on any code;
+        "hastie-tibshirani" is its name on the all-pairs code. "wu-lin-weng", for the all-pairs code, is their second
+        approach, a least-squares problem without iterations.
+    cv, targets : as for `Likelihood`
+
+    Attributes
+    ----------
+    slope_, offset_, column_mass_, gap_, n_iter_ : the sigmoids, as for `Likelihood`
+
+    Notes
+    -----
+    On the all-pairs code and on codes without zeros the divergence has no minimum but the least; on others, what is
+    found from equal probabilities is a stationary point. Scores are log p.
+
+    Examples
+    --------
+    >>> M = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    >>> F = np.array([[1.5, 1.0, -0.5], [0.5, 2.0, 0.5], [-1.0, 0.5, 1.5], [0.5, -0.5, 0.5], [0, -1, -0.5]])
+    >>> Coupling("wu-lin-weng").fit(F, [0, 0, 1, 1, 2], M).probabilities(F[:1], M).round(3)
+    array([[0.537, 0.194, 0.269]])
+    """
+
+    scores_are_logarithms = True
+
+    def __init__(
+        self,
+        method: Literal["kl", "hastie-tibshirani", "wu-lin-weng"] = "kl",
+        cv: Any = 3,
+        targets: Literal["platt", "plain"] = "platt",
+    ) -> None:
+        self.method = method
+        self.cv = cv
+        self.targets = targets
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """An unknown method, a pairwise one on a code that is not all-pairs, or a code that compares nothing."""
+        if self.method not in METHODS:
+            return f"method={self.method!r} must be one of {', '.join(METHODS)}."
+        if self.method != "kl":
+            return _not_all_pairs(M, self.method, "coupling")
+        both = (M > 0).any(axis=0) & (M < 0).any(axis=0)
+        return None if both.any() else "decoder='coupling' compares classes, and no column of this code has both signs."
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        if self.method == "wu-lin-weng":
+            couple = pairwise_coupling(M)
+        else:
+            couple = divergence_coupling(M, np.maximum(self.column_mass_, np.finfo(float).tiny))
+
+        def score(F: Array) -> Array:
+            p, gap, _ = couple(np.clip(self._log_odds(F), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
+            if (missed := gap > ACCEPTED).any():
+                warnings.warn(
+                    f"Coupling: {missed.sum()} of {len(gap)} rows did not converge; the worst gap is {gap.max():.2g}.",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+            D: Array = np.log(np.maximum(p, FAINTEST))
+            return D
+
+        return score
+
+    def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
+        def posterior(log_p: Array) -> Array:
+            p = np.exp(log_p)
+            normalised: Array = p / p.sum(axis=1, keepdims=True)
+            return normalised
+
+        return posterior

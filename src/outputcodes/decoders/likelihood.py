@@ -1,0 +1,121 @@
+"""Likelihood decoding: the probability of each class, from that of every bit of the codeword."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes.decoders._overlap import (
+    MOST_BITS,
+    MOST_SETS,
+    agreeing_sets,
+    compatible,
+    shares_by_codewords,
+    shares_by_sets,
+)
+from outputcodes.decoders._sigmoid import fit_sigmoids
+from outputcodes.decoders.base import Array, Scorer, signs_of
+from outputcodes.decoders.probabilistic import ProbabilisticDecoder
+
+
+class SigmoidDecoder(ProbabilisticDecoder):
+    """What decoders share that begin with a sigmoid for each column, fitted on held-out margins."""
+
+    needs = "held-out"
+    cv: Any
+    targets: Literal["platt", "plain"]
+
+    def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
+        """Fit the sigmoids on margins F (n, L), NaN where a column has none, with labels y in 0..k-1."""
+        sigmoids = fit_sigmoids(F, y, M, weight, self.targets)
+        self.slope_, self.offset_, self.column_mass_, self.gap_, self.n_iter_ = sigmoids
+        return self
+
+    def _log_odds(self, F: Array) -> Array:
+        """ln P(+1)/P(−1) of each margin."""
+        check_is_fitted(self)
+        if len(self.slope_) != F.shape[1]:
+            raise ValueError(f"The decoder was fitted on {len(self.slope_)} columns and F has {F.shape[1]}.")
+        return -(self.slope_ * F + self.offset_)
+
+
+class Likelihood(SigmoidDecoder):
+    """The class whose codewords are most probable, with class probabilities.
+
+    A sigmoid turns the margin of each column into the probability of +1. Row r then has the probability p_r of its
+    non-zero bits, and what remains for codewords of no class is spread evenly: P(r) = p_r + (1 − Σ p)/k. Where rows
+    share codewords (no column has opposite signs in them), each owner of a codeword gets an equal part of it.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=3
+        How the margins to fit the sigmoids on are held out. With a number, learners that know their leave-one-out
+        margins in closed form give those instead.
+    targets : {"platt", "plain"}, default="platt"
+        What a sigmoid aims at for +1 and −1: Platt's (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), or 1 and 0.
+
+    Attributes
+    ----------
+    slope_, offset_ : ndarray of shape (L,)
+        P(+1 | f) = 1/(1 + exp(slope·f + offset)) for each column.
+    column_mass_ : ndarray of shape (L,)
+        The weight of the examples that each sigmoid was fitted on.
+    gap_, n_iter_ : ndarray of shape (L,)
+        How well each was solved: the Newton decrement a unit of weight, and the steps taken.
+
+    Notes
+    -----
+    Scores are log p_r, less what a class shares with others; the evenly spread remainder changes no order. On long
+    codes it is large, most codewords being no class's, and the probabilities are then too timid; `Coupling`'s are not.
+    (Passerini, Pontil & Frasconi, New results on error correcting output codes of kernel machines, 2004.)
+
+    Examples
+    --------
+    >>> M = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    >>> F = np.array([[1.5, 1.0, -0.5], [0.5, 2.0, 0.5], [-1.0, 0.5, 1.5], [0.5, -0.5, 0.5], [0, -1, -0.5]])
+    >>> Likelihood().fit(F, [0, 0, 1, 1, 2], M).probabilities(F[:1], M).round(3)
+    array([[0.556, 0.178, 0.265]])
+    """
+
+    scores_are_logarithms = True
+
+    def __init__(self, cv: Any = 3, targets: Literal["platt", "plain"] = "platt") -> None:
+        self.cv = cv
+        self.targets = targets
+
+    def objection(self, M: NDArray[Any]) -> str | None:
+        """A code with too many classes that share codewords."""
+        if M.shape[1] <= MOST_BITS or not compatible(M).any() or agreeing_sets(M) is not None:
+            return None
+        return (
+            f"decoder='likelihood' counts sets of classes whose rows share codewords; this code has more than "
+            f"{MOST_SETS}, and more than the {MOST_BITS} columns whose codewords can be listed. Use another code, with "
+            "fewer zeros, or probability='coupling'."
+        )
+
+    def _scorer(self, M: NDArray[Any]) -> Scorer:
+        plus, minus, _ = (part.T for part in signs_of(M))
+        shares = None
+        if compatible(M).any():
+            sets = agreeing_sets(M)
+            shares = shares_by_codewords(M) if sets is None else shares_by_sets(M, sets)
+
+        def score(F: Array) -> Array:
+            z = self._log_odds(F)
+            up, down = -np.logaddexp(0.0, -z), -np.logaddexp(0.0, z)
+            log_p: Array = up @ plus + down @ minus
+            return log_p if shares is None else shares(up, down, log_p)
+
+        return score
+
+    def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
+        def posterior(log_q: Array) -> Array:
+            q = np.exp(log_q)
+            rest: Array = np.maximum(1 - q.sum(axis=1, keepdims=True), 0.0) / q.shape[1]
+            return q + rest
+
+        return posterior

@@ -1,0 +1,40 @@
+"""Decoders that answer class probabilities, which never contradict their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from outputcodes._blocks import row_blocks
+from outputcodes.decoders.base import Array, Decoder, winners
+
+
+class ProbabilisticDecoder(Decoder):
+    """A decoder whose scores are also read as class probabilities.
+
+    A new one writes `_posterior(M)`: a function from a block of scores (n, k) to probabilities.
+    """
+
+    def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
+        raise NotImplementedError
+
+    def probabilities(self, F: ArrayLike, M: ArrayLike) -> Array:
+        """Class probabilities (n, k); the first largest of each row is the prediction."""
+        F, M, scorer = self._open(F, M)
+        posterior = self._posterior(M)
+        P = np.empty((F.shape[0], M.shape[0]))
+        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+            D = scorer(F[rows])
+            best = winners(D, F[rows], M)[0] if self.breaks_ties else D.argmax(axis=1)
+            P[rows] = _agreeing(posterior(D), best)
+        return P
+
+
+def _agreeing(P: Array, best: NDArray[np.intp]) -> Array:
+    """P with the best class of each row raised by a unit in the last place where rounding made it one of several."""
+    odd = np.flatnonzero(P.argmax(axis=1) != best)
+    P[odd, best[odd]] = np.nextafter(P[odd].max(axis=1), 2.0)
+    return P

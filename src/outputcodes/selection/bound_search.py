@@ -1,0 +1,229 @@
+"""BoundSearch: parameters chosen by leave-one-out bounds, every candidate trained once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes._validation import as_seed
+from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, judge, warn_of_free_bias
+
+
+class _OnPath:
+    """A learner that starts where the candidate before it ended: from its distances and its dual variables."""
+
+    def __init__(self, learner: Any, before: _OnPath | None) -> None:
+        self.learner = learner
+        self.before = before
+        self.data: Any = None
+        self.M: NDArray[np.int8] | None = None
+        self.fitted: Any = None
+
+    def prepare(self, X: Any, like: Any = None) -> Any:
+        if self.data is not None:  # asked again by the judge, who wants the same
+            return self.data
+        if self.before is not None:
+            # Two Gram matrices are held at a time only while the new one is made.
+            like, self.before.data = self.before.data, None
+        self.data = self.learner.prepare(X, like=like)
+        return self.data
+
+    def fit_columns(self, data: Any, y: Any, M: NDArray[np.int8], *args: Any, init: Any = None, **options: Any) -> Any:
+        # A code that the grid varies, or that is made from data, may be another one.
+        if init is None and self.before is not None and np.array_equal(M, self.before.M):  # type: ignore[arg-type]
+            init = self.before.fitted
+        return self.learner.fit_columns(data, y, M, *args, init=init, **options)
+
+    def ended(self, model: OutputCodeClassifier) -> _OnPath:
+        self.M, self.fitted = model.code_matrix_[:, model.columns_.live], model.columns_.fitted
+        self.before = None
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.learner, name)
+
+
+def _of_the_best(name: str) -> Callable[[Any], bool]:
+    def check(search: BoundSearch) -> bool:
+        if not search.refit:
+            raise AttributeError(f"BoundSearch(refit=False) keeps no classifier and has no {name}.")
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return check
+
+
+class BoundSearch(MetaEstimatorMixin, BaseEstimator):
+    """Search over parameters in which every candidate is trained once and judged by its leave-one-out bound.
+
+    Parameters
+    ----------
+    estimator : OutputCodeClassifier
+        Over `KernelSVM`, whose leave-one-out error is bounded by `outputcodes.bounds.loo_error_bound` (with a free bias
+        it is estimated), or over `Ridge`, whose leave-one-out error is exact.
+    param_grid : dict or list of dicts
+        As for `GridSearchCV`: "estimator__gamma", "estimator__C", "decoder", "code", …
+    refit : bool, default=True
+        Keep the best classifier, as it was trained in the search, and predict with it.
+    ties_as_errors : bool, default=True
+        Whether the bound counts a tie with a wrong class, as for `leave_one_out`.
+
+    Attributes
+    ----------
+    best_params_, best_index_ : the candidate of the least leave-one-out error
+        Of several, the one of the smallest gamma, then of the smallest C (for Ridge of the largest alpha), then the
+        first.
+    best_score_ : float
+        1 − its leave-one-out error.
+    best_estimator_ : OutputCodeClassifier
+        If `refit`.
+    cv_results_ : dict of arrays
+        The whole curve in the order of the grid: "params", "param_…", "loo_error", "loo_kind" ("exact", "bound" or
+        "estimate"), "mean_test_score" (1 − loo_error), "rank_test_score" and "mean_fit_time" in seconds.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Notes
+    -----
+    Candidates that differ only in C are trained one after another, C rising, each from the dual variables of the last;
+    kernels that differ only in gamma share squared distances. A code is drawn once for all candidates.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> from outputcodes.learners import KernelSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OutputCodeClassifier(KernelSVM(bias="folded"), code="one-vs-all")
+    >>> search = BoundSearch(model, {"estimator__gamma": [0.01, 0.1, 1.0], "estimator__C": [1, 10]}).fit(X, y)
+    >>> search.best_params_
+    {'estimator__C': 10, 'estimator__gamma': 1.0}
+    >>> search.cv_results_["loo_error"].round(3)
+    array([0.7  , 0.32 , 0.167, 0.553, 0.167, 0.153])
+    """
+
+    def __init__(self, estimator: Any, param_grid: Any, *, refit: bool = True, ties_as_errors: bool = True) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.refit = refit
+        self.ties_as_errors = ties_as_errors
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train and judge every candidate."""
+        as_judged(self.estimator)
+        candidates = list(ParameterGrid(self.param_grid))
+        models = [clone(self.estimator).set_params(**params) for params in candidates]
+        learners = [as_judged(model) for model in models]
+        if free := [learner for learner in learners if getattr(learner, "bias", None) == "free"]:
+            warn_of_free_bias(free[0])
+        seed = as_seed(self.estimator.random_state)
+        judged: dict[int, LeaveOneOut] = {}
+        seconds = np.empty(len(candidates))
+        best: tuple[Any, ...] | None = None
+        before = None
+        for index in _path(candidates):
+            start = time.perf_counter()
+            model, learner = models[index], learners[index]
+            given, path = model.get_params(deep=False), _OnPath(learner, before)
+            model.set_params(estimator=path, random_state=seed).fit(X, y, sample_weight)
+            judged[index] = judge(model, model._problem(X, y, sample_weight, {})[0], self.ties_as_errors)
+            before = path.ended(model)
+            model.set_params(estimator=given["estimator"], random_state=given["random_state"])
+            seconds[index] = time.perf_counter() - start
+            rank = (judged[index].error, *_flexibility(learner, path.data), index)
+            if best is None or rank < best:
+                best, kept = rank, model
+            models[index] = None
+        assert best is not None
+        self._record(candidates, judged, seconds, best[-1])
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(kept, name):
+                setattr(self, name, getattr(kept, name))
+        if self.refit:
+            self.best_estimator_ = kept
+        return self
+
+    def _record(
+        self, candidates: list[dict[str, Any]], judged: dict[int, LeaveOneOut], seconds: NDArray[Any], best: int
+    ) -> None:
+        error = np.array([judged[i].error for i in range(len(candidates))])
+        results: dict[str, Any] = {"params": candidates}
+        for name in sorted({name for params in candidates for name in params}):
+            absent = [name not in params for params in candidates]
+            column = np.empty(len(candidates), dtype=object)
+            column[:] = [params.get(name) for params in candidates]
+            results[f"param_{name}"] = np.ma.MaskedArray(column, mask=absent)
+        self.cv_results_ = results | {
+            "loo_error": error,
+            "loo_kind": np.array([judged[i].kind for i in range(len(candidates))]),
+            "mean_test_score": 1 - error,
+            "rank_test_score": rankdata(error, method="min").astype(np.int32),
+            "mean_fit_time": seconds,
+        }
+        self.best_index_ = best
+        self.best_params_ = candidates[best]
+        self.best_score_ = float(1 - error[best])
+
+    @available_if(_of_the_best("predict"))
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the best classifier predicts."""
+        return self._best().predict(X)
+
+    @available_if(_of_the_best("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The scores of the best classifier."""
+        return self._best().decision_function(X)
+
+    @available_if(_of_the_best("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The class probabilities of the best classifier, where it has them."""
+        probabilities: NDArray[np.float64] = self._best().predict_proba(X)
+        return probabilities
+
+    @available_if(_of_the_best("score"))
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy of the best classifier."""
+        return float(self._best().score(X, y, sample_weight))
+
+    def _best(self) -> OutputCodeClassifier:
+        check_is_fitted(self)
+        best: OutputCodeClassifier = self.best_estimator_
+        return best
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
+            setattr(tags, name, getattr(inner, name))
+        return tags
+
+
+def _path(candidates: list[dict[str, Any]]) -> list[int]:
+    """The order of training: what differs only in C together, C rising."""
+    groups: dict[str, int] = {}
+
+    def place(index: int) -> tuple[int, float]:
+        cost = [value for name, value in candidates[index].items() if name.endswith("__C")]
+        others = repr([item for item in candidates[index].items() if not item[0].endswith("__C")])
+        group = groups.setdefault(others, len(groups))
+        return group, float(cost[0]) if cost and isinstance(cost[0], Real) else 0.0
+
+    return sorted(range(len(candidates)), key=place)
+
+
+def _flexibility(learner: Any, data: Any) -> tuple[float, ...]:
+    """What decides among equal candidates: the smoothest function wins."""
+    if hasattr(learner, "gamma"):
+        return float(data.gram.kernel.gamma), float(learner.C)
+    return (-float(learner.alpha), 0.0)

@@ -1,0 +1,123 @@
+"""The leave-one-out error of a trained classifier without training again: exact, bounded or estimated."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes.bounds.leave_one_out import possible_loo_errors
+from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.learners import KernelSVM, as_learner
+from outputcodes.training import Problem
+
+FREE_BIAS = (
+    "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
+    "is an estimate. Use bias='folded' for a bound."
+)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """What is known of the leave-one-out error.
+
+    Attributes
+    ----------
+    error : float
+        The share, by weight, of the examples that are, or may be, wrong when left out.
+    kind : {"exact", "bound", "estimate"}
+        The error itself; never below it; or near it, without a guarantee.
+    wrong : ndarray of bool, shape (n,)
+        Which examples those are, among those of positive weight.
+    """
+
+    error: float
+    kind: Literal["exact", "bound", "estimate"]
+    wrong: NDArray[np.bool_]
+
+
+def leave_one_out(
+    model: OutputCodeClassifier,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    ties_as_errors: bool = True,
+) -> LeaveOneOut:
+    """The leave-one-out error of a fitted classifier on the sample it was fitted on.
+
+    Exact for learners that answer `leave_one_out_margins` (Ridge); for KernelSVM the bound of
+    `outputcodes.bounds.loo_error_bound`, or with a free bias an estimate, which is said with a warning. The code and
+    what the decoder has learned are the same with and without the example, and so are balanced weights.
+
+    Parameters
+    ----------
+    model : OutputCodeClassifier
+        Fitted, with a KernelSVM or Ridge.
+    X, y, sample_weight : what it was fitted on
+    ties_as_errors : bool, default=True
+        Whether the bound counts a tie with a wrong class, which the decoder may break in its favour. The theorem does
+        not; but where all columns say no, Hamming decoding ties everywhere and its bound without ties would be 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> from outputcodes.learners import KernelSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OutputCodeClassifier(KernelSVM(gamma=0.1, C=10, bias="folded"), code="one-vs-all").fit(X, y)
+    >>> judged = leave_one_out(model, X, y)
+    >>> judged.kind, round(judged.error, 3)
+    ('bound', 0.167)
+    """
+    check_is_fitted(model)
+    warn_of_free_bias(as_judged(model))
+    return judge(model, model._problem(X, y, sample_weight, {})[0], ties_as_errors)
+
+
+def as_judged(model: Any) -> Any:
+    """The learner of a classifier whose leave-one-out error is known after one training; an error if it isn't."""
+    if isinstance(model, OutputCodeClassifier):
+        learner = as_learner(model.estimator, model.variant)
+        if isinstance(learner, KernelSVM) or hasattr(learner, "leave_one_out_margins"):
+            return learner
+    raise ValueError(
+        f"{model!r} has no leave-one-out error after one training; give an OutputCodeClassifier over KernelSVM or "
+        "Ridge (and put other steps of a pipeline around the search)."
+    )
+
+
+def warn_of_free_bias(learner: Any) -> None:
+    """Say that a bound is only an estimate."""
+    if isinstance(learner, KernelSVM) and learner.bias == "free":
+        warnings.warn(FREE_BIAS, UserWarning, stacklevel=3)
+
+
+def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = True) -> LeaveOneOut:
+    """`leave_one_out` of a classifier and the problem that it was trained on."""
+    learner: Any = problem.learner
+    M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
+    if hasattr(learner, "leave_one_out_margins"):
+        F = problem.margins_for_decoder(M, 2, columns)  # any number of folds: it answers the closed form
+        # Without the only example of a side, a column answers the other one.
+        F = np.where(np.isnan(F), -M[labels], F)
+        return _of(model.decoder_.predict(F, M) != labels, "exact", problem)
+    alpha = np.zeros((len(labels), M.shape[1]))
+    if columns.fitted is not None:
+        dual = columns.fitted.dual()  # type: ignore[attr-defined]
+        if len(dual) != len(alpha):
+            raise ValueError(f"X and y have {len(alpha)} rows of positive weight; the model was fitted on {len(dual)}.")
+        alpha[:, columns.live] = dual
+    F = columns.margins(problem.data, problem.rows)
+    diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
+    wrong = possible_loo_errors(F, labels, M, alpha, diag, model.decoder_, ties_as_errors)
+    return _of(wrong, "estimate" if learner.bias == "free" else "bound", problem)
+
+
+def _of(wrong: NDArray[np.bool_], kind: Literal["exact", "bound", "estimate"], problem: Problem) -> LeaveOneOut:
+    weight = None if problem.weight is None else problem.weight[problem.rows]
+    return LeaveOneOut(float(np.average(wrong, weights=weight)), kind, wrong)
