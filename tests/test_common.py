@@ -24,18 +24,22 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 # Their own solvers, at their default tolerance, don't treat a weight of 2 as a row given twice to seven digits.
 INEXACT = (SVC, LinearSVC, SGDClassifier, HistGradientBoostingClassifier)
 
+# With pure leaves a tree answers the same whatever the weights.
+TREE = DecisionTreeClassifier(min_weight_fraction_leaf=0.01)
+
 CLASSIFIERS = [
     OutputCodeClassifier(),
     OutputCodeClassifier(SVC(), code="dense", decoder="hinge"),
     OutputCodeClassifier(SVC(kernel="precomputed"), code="sparse"),
     OutputCodeClassifier(RidgeClassifier(), code="sparse", decoder="hamming"),
     OutputCodeClassifier(LinearSVC(), code="one-vs-all", decoder="linear"),
-    OutputCodeClassifier(SGDClassifier(), code="bch", decoder="attenuated-euclidean"),
-    OutputCodeClassifier(DecisionTreeClassifier(), code="all-pairs", decoder="vote"),
-    OutputCodeClassifier(DecisionTreeClassifier(), code="dense", variant="single-call"),
+    OutputCodeClassifier(SGDClassifier(), code="bch", decoder="logistic"),
+    OutputCodeClassifier(TREE, code="all-pairs", decoder="vote"),
+    OutputCodeClassifier(TREE, code="dense", variant="single-call"),
     OutputCodeClassifier(GaussianNB(), code="all-pairs", decoder="dag"),
     OutputCodeClassifier(LogisticRegression(tol=1e-10, max_iter=10_000), code="ternary-complete", decoder="randomised"),
     OutputCodeClassifier(LinearRegression(), code="one-vs-all", decoder="euclidean"),
+    OutputCodeClassifier(LinearRegression(), code="bch", decoder="attenuated-euclidean"),
     OutputCodeClassifier(Ridge(), code="ordinal", decoder="laplacian"),
     OutputCodeClassifier(Ridge(), code="complete", decoder="beta-density"),
     OutputCodeClassifier(RidgeClassifier(), code="hadamard", decoder="inverse-hamming"),
@@ -45,12 +49,23 @@ CLASSIFIERS = [
     OutputCodeClassifier(
         make_pipeline(FunctionTransformer(accept_sparse=True), RidgeClassifier()), code="dense", decoder="squared"
     ),
+    OutputCodeClassifier("ridge", code="decoc"),
+    OutputCodeClassifier(RidgeClassifier(), code="forest"),
+    OutputCodeClassifier("ridge", code=codes.Assigned("dense")),
+    OutputCodeClassifier("ridge", code="designed"),
+    OutputCodeClassifier("ridge", code="ecoc-one"),
+    OutputCodeClassifier("ridge", code="dense", decoder=decoders.Continuous(tol=1e-8)),
 ]
 
 
 def allowed(classifier):
     if isinstance(classifier.estimator, INEXACT):
-        return dict.fromkeys(WEIGHTS, "the base learner itself fails this check at its default tolerance")
+        checks = dict.fromkeys(WEIGHTS, "the base learner itself fails this check at its default tolerance")
+        if isinstance(classifier.estimator, SGDClassifier):
+            checks["check_class_weight_classifiers"] = "steps of weight 1,000 throw the margins of SGD about"
+        return checks
+    if classifier.code == "designed":
+        return dict.fromkeys(WEIGHTS, "a row given twice may fall into two folds")
     return {}
 
 
@@ -90,7 +105,9 @@ def test_strategies_are_cloned_and_printed(make):
     assert repr(clone(thing)) == repr(thing)
 
 
-@pytest.mark.parametrize("package", [outputcodes, codes, decoders, outputcodes.learners])
+@pytest.mark.parametrize(
+    "package", [outputcodes, *(m for m in vars(outputcodes).values() if inspect.ismodule(m) and hasattr(m, "__all__"))]
+)
 def test_tables_of_contents_are_true(package):
     assert all(hasattr(package, name) for name in package.__all__)
     assert len(set(package.__all__)) == len(package.__all__)

@@ -62,6 +62,16 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
     return labels
 
 
+def check_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """The classes among the labels of all rows that count, in sorted order; at least two."""
+    classes: NDArray[Any] = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has only one class with positive weight, {classes.tolist()}; a classifier needs at least two."
+        )
+    return classes
+
+
 def as_seed(random_state: Any) -> int:
     """One number for everything random; an integer is itself, so that others can draw with it what was drawn here."""
     if isinstance(random_state, Integral):

@@ -13,8 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._validation import as_seed, check_features, check_targets, check_weight, take_rows
-from outputcodes.codes import Given, as_code, check_code, rows_by_label
+from outputcodes._validation import as_seed, check_classes, check_features, check_targets, check_weight, take_rows
+from outputcodes.codes import check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
 from outputcodes.decoding import DecodingClassifier, decoder_for
 from outputcodes.learners.foreign import entrance, input_tags
@@ -174,7 +174,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         y = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        self.classes_, code = self._classes_and_code(np.unique(y[rows]))
+        self.classes_, code = code_for(self.code, check_classes(y[rows]))
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(self.classes_, y[rows])
         if weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
@@ -221,22 +221,6 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
         tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
         return check_features(self, X, tags, reset=reset)
-
-    def _classes_and_code(self, present: NDArray[Any]) -> tuple[NDArray[Any], Any]:
-        """The classes in sorted order and the code whose rows they pick."""
-        if len(present) < 2:
-            raise ValueError(
-                f"y has only one class with positive weight, {present.tolist()}; a classifier needs at least two."
-            )
-        code = rows_by_label(self.code)
-        if code is None:
-            return present, as_code(self.code)
-        classes = np.unique(list(code))
-        if (unknown := np.setdiff1d(present, classes)).size:
-            raise ValueError(
-                f"code has no row for the classes {unknown[:5].tolist()} of y; its labels are {classes[:5].tolist()}."
-            )
-        return classes, Given([code[label] for label in classes.tolist()])
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` takes for itself and passes on to the estimator."""

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._blocks import Run, threads
-from outputcodes._validation import as_seed, check_targets, check_weight
+from outputcodes._validation import as_seed, check_classes, check_targets, check_weight
 from outputcodes.boosting.weak import ConstantRounds, ForeignRounds, Round, check_foreign, columns_of, packed
 from outputcodes.decoders import Decoder, as_decoder
 from outputcodes.decoding import DecodingClassifier, decoder_for
@@ -229,12 +229,8 @@ class Booster(DecodingClassifier, BaseEstimator):
 
     def _number(self, labels: NDArray[Any]) -> Rows:
         """Set `classes_`; the labels as class numbers."""
-        self.classes_, numbers = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has only one class with positive weight, {self.classes_.tolist()}; a classifier needs at least two."
-            )
-        return numbers
+        self.classes_ = check_classes(labels)
+        return np.searchsorted(self.classes_, labels)
 
     def _strata(self, y: Rows) -> Rows:
         """Of each of these, the same share is held out."""

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._validation import check_classes
 from outputcodes.boosting.single_call import SingleCallBooster
-from outputcodes.codes import Given, as_code, check_code, rows_by_label
+from outputcodes.codes import check_code, code_for
 from outputcodes.decoders import Decoder
 
 
@@ -118,18 +119,10 @@ class AdaBoostMO(SingleCallBooster):
         self.random_state = random_state
 
     def _code(self, seed: int) -> NDArray[np.int8]:
-        code = rows_by_label(self.code)
-        chosen = as_code(self.code) if code is None else Given([code[label] for label in self.classes_.tolist()])
-        M: NDArray[np.int8] = check_code(chosen.matrix(len(self.classes_), random_state=seed))
+        _, code = code_for(self.code, self.classes_)
+        M: NDArray[np.int8] = check_code(code.matrix(len(self.classes_), random_state=seed))
         return M
 
     def _number(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        numbers = super()._number(labels)
-        code = rows_by_label(self.code)
-        if code is None:
-            return numbers
-        # A mapping may know classes that the sample lacks.
-        present, self.classes_ = self.classes_, np.unique(list(code))
-        if (unknown := np.setdiff1d(present, self.classes_)).size:
-            raise ValueError(f"code has no row for the classes {unknown[:5].tolist()} of y.")
-        return np.searchsorted(self.classes_, present)[numbers]
+        self.classes_, _ = code_for(self.code, check_classes(labels))
+        return np.searchsorted(self.classes_, labels)

@@ -19,7 +19,7 @@ from outputcodes.codes.faults import (
     unseparated_pairs,
 )
 from outputcodes.codes.given import Given, rows_by_label
-from outputcodes.codes.names import CODES, as_code
+from outputcodes.codes.names import CODES, as_code, code_for
 from outputcodes.codes.plotting import plot
 from outputcodes.codes.properties import (
     column_distances,
@@ -58,6 +58,7 @@ __all__ = [
     "assign",
     "centroid_similarity",
     "check_code",
+    "code_for",
     "column_distances",
     "confusion_similarity",
     "correctable_errors",
