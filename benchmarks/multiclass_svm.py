@@ -31,7 +31,7 @@ from outputcodes.svm import MulticlassSVC
 GAP = 1e-3
 LADDER = [2.0**-e for e in range(14)]
 COSTS = (0.01, 0.1, 1.0)
-REPEATS = 5
+REPEATS = 3
 KERNEL: dict[str, Any] = {"C": 10.0, "gamma": 16.0}
 JOBS = 2
 

@@ -237,6 +237,23 @@ def test_small_working_sets_and_caches(monkeypatch):
     assert roomy.certificate.value == pytest.approx(reference.certificate.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("paired", [False, True])
+def test_vectors_that_are_alike(paired):
+    """Far from the origin single examples can only creep; strides of all of them get there."""
+    H = np.random.RandomState(0).normal(loc=100, size=(100, 2))
+    y = np.where(H[:, 0] > H[:, 0].mean(), 1, 0)
+    value, _ = primal_solver(H, y, 2, 1.0, 1 - np.eye(2)[y], np.ones(100), paired)
+    for data in (H, as_gram(H)):
+        answer = solve(data, y, 2, paired=paired, tol=1e-3, max_iter=200_000)
+        assert answer.certificate.converged
+        assert answer.certificate.value == pytest.approx(value, rel=1e-5)
+
+
+def test_norms_that_overflow_are_refused():
+    with pytest.raises(ValueError, match="scale the features"):
+        solve(np.array([[1e200], [1.0]]), np.array([0, 1]), 2)
+
+
 def test_indefinite_kernels_are_refused():
     y = np.array([0, 1, 2])
     for K in (-np.eye(3), np.array([[1.0, -9, -9], [-9, 1, -9], [-9, -9, 1]])):

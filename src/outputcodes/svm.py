@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from outputcodes._blocks import over_blocks, row_blocks, threads
 from outputcodes._gram import KERNELS, Gram, Kernel
 from outputcodes._spoc import Solution, solve
-from outputcodes._validation import as_seed, check_targets, check_weight
+from outputcodes._validation import as_seed, check_classes, check_targets, check_weight
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         Begin with the dual variables of the fit before, if that was of as many examples and the same classes.
     n_jobs : int, optional
         Threads for kernels; the answer is the same for any number of them.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=0
         Seeds the order in which the linear solver visits the examples.
 
     Attributes
@@ -129,11 +129,7 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         cost = np.full(len(labels), float(self.C)) if weight is None else self.C * weight
-        classes = np.unique(labels[cost > 0])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has only one class with positive weight, {classes.tolist()}; a classifier needs at least two."
-            )
+        classes = check_classes(labels[cost > 0])
         start = self._start(len(labels), classes)
         # What weighs nothing may have a label that no other has; what it gets here is never read.
         numbers = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)

@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernels.spoc_lanes import LANES, above, add_row, add_scores, extremes, prefetch, settle, spread_out
+from outputcodes._kernels.lanes import LANES
+from outputcodes._kernels.spoc_lanes import above, add_row, add_scores, extremes, prefetch, settle, spread_out
 
 BIG = 1e30
 # An η nearer to its bound than this share of the cost is at it.
@@ -167,10 +168,10 @@ def descend(X, machine, eta, M, work, active, counts, worst, tol, max_epochs, vi
     X = (values, features, indptr, stride): row i holds values[indptr[i] : indptr[i + 1]], of the features at
     features[indptr[i] − i·stride :]. machine = (y, cost, K_ii, targets, target, paired) with b_i = targets[target[i]].
     eta (n, k) and the flat M (d, k) are changed; work (2, k) is scratch. `active` are the examples in play; those with
-    a large lead over the violations of the last epoch leave. counts = (place in the epoch, examples in play, epochs,
-    random number) and worst = (ψ of this epoch, of the last) carry over to the next call; the answer says whether the
-    examples in play are done.
-    (Keerthi et al., A sequential dual method for large scale multi-class linear SVMs, KDD 2008.)
+    a large lead over the violations of the last epoch leave. counts = (place in the epoch or −1 before it, examples in
+    play, epochs, random number) and worst = (ψ of this epoch, of the last) carry over to the next call; the answer says
+    whether the examples in play are done. (Keerthi et al., A sequential dual method for large scale multi-class linear
+    SVMs, KDD 2008.)
     """
     values, features, indptr, stride = X
     y, cost, squares, targets, target, paired = machine
@@ -182,10 +183,11 @@ def descend(X, machine, eta, M, work, active, counts, worst, tol, max_epochs, vi
         if at >= size:
             counts[2] += 1
             done = worst[0] <= tol
-            at, worst[1], worst[0] = 0, max(worst[0], tol), 0.0
+            at, worst[1], worst[0] = -1, max(worst[0], tol), 0.0
             if done or counts[2] >= max_epochs:
                 break
-        if at == 0:
+        if at < 0:
+            at = 0
             for place in range(size - 1, 0, -1):
                 draw = draw * 6364136223846793005 + 1442695040888963407
                 other = ((draw >> 33) & 0x7FFFFFFF) % (place + 1)

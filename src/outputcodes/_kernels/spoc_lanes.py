@@ -14,8 +14,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# One cache line, and one register of AVX-512; narrower processors take two or four instructions.
-LANES = 8
+from outputcodes._kernels.lanes import LANES
+
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INT = ir.IntType(64)
 

@@ -78,9 +78,7 @@ def _round(problem: Problem, gram: Gram, rows: Rows, working: Rows, F: Array, et
             break
         change, way = local_eta - before_eta, local_F - before_F
         gain, curvature = float(np.vdot(change, local_F)), -float(np.vdot(change, way))
-        step = problem.room(working, local_eta.T, change.T, gain, curvature)
-        local_eta += step * change
-        local_F += step * way
+        local_F += problem.prolong(working, local_eta.T, change.T, gain, curvature) * way
         before_F, before_eta = local_F.copy(), local_eta.copy()
     change = (eta[working] - local_eta.T).astype(K.dtype)
     eta[working] = local_eta.T

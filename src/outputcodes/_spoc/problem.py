@@ -75,22 +75,22 @@ class Problem:
         eta[rows, self.y] = self.cost - eta.sum(axis=1)
         return eta
 
-    def room(self, rows: Any, eta: Array, change: Array, gain: float, curvature: float) -> float:
-        """How far η of some examples may go on as it changed: to the top of the dual along the way, or to a bound.
+    def prolong(self, rows: Any, eta: Array, change: Array, gain: float, curvature: float) -> float:
+        """Let η of some examples go on as it changed, to the top of the dual along the way or to a bound; how far.
 
         Single examples creep where their vectors are alike; all of them together stride.
         """
         if gain <= 0 or curvature <= 0:
             return 0.0
-        farthest = gain / curvature
-        if self.paired:
-            cost, own = self.cost[rows, None], np.arange(eta.shape[1]) == self.y[rows, None]
-            change, eta = np.where(own, 0.0, change), np.where(own, 0.0, eta)
-            rising = change > 0
-            ceiling = ((cost - eta) / np.where(rising, change, 1.0))[rising].min(initial=farthest)
-            farthest = min(farthest, float(ceiling))
-        falling = change < 0
-        return max(0.0, float((eta[falling] / -change[falling]).min(initial=farthest)))
+        y, cost = self.y[rows], self.cost[rows, None]
+        own = (np.arange(eta.shape[1]) == y[:, None]) & self.paired
+        falling, rising = (change < 0) & ~own, (change > 0) & ~own & self.paired
+        farthest = (eta[falling] / -change[falling]).min(initial=gain / curvature)
+        farthest = ((cost - eta)[rising] / change[rising]).min(initial=farthest)
+        step = max(0.0, float(farthest))
+        eta += step * change
+        np.maximum(eta, 0, out=eta, where=~own)
+        return step
 
     def machine(self, squares: Array) -> tuple[Any, ...]:
         """What kernels are told of it, K_ii being the squares."""

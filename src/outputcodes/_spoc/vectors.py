@@ -27,13 +27,18 @@ def solve_vectors(
     if sparse.issparse(H):
         rows = (H.data, H.indices, H.indptr, 0)
     else:
-        rows = (H.ravel(), np.arange(L), np.arange(n + 1) * L, L)
+        # The same types as above, so that nothing is compiled twice.
+        index = sparse.get_index_dtype(maxval=max(n * L, n, L))
+        rows = (H.ravel(), np.arange(L, dtype=index), np.arange(n + 1, dtype=index) * L, L)
     M, width = aligned_zeros(L, eta.shape[1]), eta.shape[1]
     if start:
         M[:] = H.T @ problem.signed(eta)
-    flat, machine, work = M.reshape(-1), problem.machine(row_norms(H, squared=True)), aligned_zeros(2, width)
+    squares = row_norms(H, squared=True)
+    if not np.isfinite(squares).all():
+        raise ValueError("the squared norm of an example is not finite; scale the features.")
+    flat, machine, work = M.reshape(-1), problem.machine(squares), aligned_zeros(2, width)
     visits = 1 + VALUES_A_CALL * n // (len(rows[0]) * width + 64 * n)
-    active, counts, worst = np.arange(n), np.array([0, n, 0, seed]), np.array([0.0, np.inf])
+    active, counts, worst = np.arange(n), np.array([-1, n, 0, seed % 2**62]), np.array([0.0, np.inf])
     verdicts = np.empty((n, 3))
 
     def certify(block: slice) -> None:
@@ -49,12 +54,10 @@ def solve_vectors(
             if certificate.converged or counts[2] >= max_iter:
                 return M, certificate
             # Examples that left have moved again: all are in play, and may leave once the others have caught up.
-            counts[:2], worst[:] = (0, n), (0.0, np.inf)
+            counts[:2], worst[:] = (-1, n), (0.0, np.inf)
         if counts[2] == stop:
             if before is not None:
                 change, way = eta - before[0], M - before[1]
                 gain = float(np.vdot(change, problem.targets[problem.target]) - np.vdot(M, way))
-                step = problem.room(slice(None), eta, change, gain, float(np.vdot(way, way)))
-                np.add(eta, step * change, out=eta)
-                M += step * way
+                M += problem.prolong(slice(None), eta, change, gain, float(np.vdot(way, way))) * way
             before = eta.copy(), M.copy()

@@ -1,0 +1,154 @@
+"""The cost of a region, and the best cut of sorted examples.
+
+With n_c the weight of class c in a region and n = Σ_c n_c, the costs are
+
+    ERROR           n - max_c n_c
+    GINI            n - Σ_c n_c² / n
+    ENTROPY         n ln n - Σ_c n_c ln n_c
+    KEARNS_MANSOUR  (Σ_c √n_c)² - n
+
+They are concave and add up over regions. Either side of a cut is a sum of its own examples, never a difference, so that
+an absent class has a weight of exactly 0.
+"""
+
+from __future__ import annotations
+
+from math import isnan, log, sqrt
+
+import numpy as np
+from numba import njit
+
+ERROR, GINI, ENTROPY, KEARNS_MANSOUR = 0, 1, 2, 3
+# Costs closer than this share of the region's weight are equal.
+TIE = 1e-10
+
+
+@njit(nogil=True, cache=True)
+def joined(counts, c, weight, criterion, statistic):  # type: ignore[no-untyped-def]
+    """Let an example into a region: counts[c] grows; answers max n_c, Σ n_c², Σ n_c ln n_c or Σ √n_c."""
+    old = counts[c]
+    new = old + weight
+    counts[c] = new
+    if criterion == GINI:
+        return statistic + weight * (old + new)
+    if criterion == ERROR:
+        return max(statistic, new)
+    if criterion == ENTROPY:
+        return statistic + new * log(new) - (old * log(old) if old > 0.0 else 0.0)
+    return statistic + sqrt(new) - sqrt(old)
+
+
+@njit(nogil=True, cache=True)
+def cost_of(total, criterion, statistic):  # type: ignore[no-untyped-def]
+    """The cost of a region of that weight and statistic."""
+    if criterion == GINI:
+        return total - statistic / total
+    if criterion == ERROR:
+        return total - statistic
+    if criterion == ENTROPY:
+        return total * log(total) - statistic
+    return statistic * statistic - total
+
+
+@njit(nogil=True, cache=True)
+def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
+    """The cost of a region with so much weight of each class."""
+    total, statistic = 0.0, 0.0
+    for c in range(len(counts)):
+        n_c = counts[c]
+        if n_c > 0.0:
+            total += n_c
+            if criterion == GINI:
+                statistic += n_c * n_c
+            elif criterion == ERROR:
+                statistic = max(statistic, n_c)
+            elif criterion == ENTROPY:
+                statistic += n_c * log(n_c)
+            else:
+                statistic += sqrt(n_c)
+    return cost_of(total, criterion, statistic) if total > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def best_cut(values, classes, weights, n, present, missing_left, criterion, tie, counts, right_cost):  # type: ignore[no-untyped-def]
+    """(cost, cut) such that the sum of the costs of values[:cut] and values[cut:present] is least.
+
+    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between different values,
+    or, if the missing ones are on the right, before them. Of equal cuts the first; cut = 0: there is none.
+    """
+    counts[:] = 0.0
+    total, statistic = 0.0, 0.0
+    if not missing_left:
+        for p in range(present, n):
+            total += weights[p]
+            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+        if present < n:
+            right_cost[present] = cost_of(total, criterion, statistic)
+    for p in range(present - 1, 0, -1):
+        total += weights[p]
+        statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+        if values[p - 1] < values[p]:
+            right_cost[p] = cost_of(total, criterion, statistic)
+    counts[:] = 0.0
+    total, statistic = 0.0, 0.0
+    last = present - 1
+    if missing_left:
+        for p in range(present, n):
+            total += weights[p]
+            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+    elif present < n:
+        last = present
+    least, cut = np.inf, 0
+    for p in range(last):
+        total += weights[p]
+        statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+        if p == present - 1 or values[p] < values[p + 1]:
+            cost = cost_of(total, criterion, statistic) + right_cost[p + 1]
+            if cost < least - tie:
+                least, cut = cost, p + 1
+    return least, cut
+
+
+@njit(nogil=True, cache=True)
+def halfway(below, above):  # type: ignore[no-untyped-def]
+    """A threshold t with below <= t < above: halfway, unless rounding forbids it."""
+    middle = below + (above / 2 - below / 2)
+    return middle if below <= middle < above else below
+
+
+@njit(nogil=True, cache=True)
+def shell_sort(keys, items, n):  # type: ignore[no-untyped-def]
+    """Sort keys[:n] and their items; quick where they are nearly sorted."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for p in range(gap, n):
+            key, item, q = keys[p], items[p], p
+            while q >= gap and keys[q - gap] > key:
+                keys[q], items[q] = keys[q - gap], items[q - gap]
+                q -= gap
+            keys[q], items[q] = key, item
+        gap //= 3
+
+
+@njit(nogil=True, cache=True)
+def missing_last(keys, items, n):  # type: ignore[no-untyped-def]
+    """Move the missing keys behind the others, whose order stays; answers how many are not missing."""
+    present = 0
+    for p in range(n):
+        if not isnan(keys[p]):
+            present += 1
+    if present == n:
+        return n
+    kept, last = 0, n
+    spare = items[:n].copy()
+    for p in range(n):
+        if isnan(keys[p]):
+            last -= 1
+            items[last] = spare[p]
+        else:
+            keys[kept], items[kept] = keys[p], spare[p]
+            kept += 1
+    keys[kept:n] = np.nan
+    return kept
