@@ -1,4 +1,4 @@
-"""Codes made for the data against a plain dense code: test errors side by side, linear logistic columns.
+"""Codes made for the data against a plain dense code: test errors side by side.
 
     OUTPUTCODES_DATA=... python benchmarks/designed_codes.py [data set ...]
 
@@ -17,17 +17,14 @@ import numpy as np
 from common import load, print_table, save
 from sklearn.preprocessing import StandardScaler
 
-from outputcodes import OutputCodeClassifier, decoders
-from outputcodes.codes import Dense
-from outputcodes.codes.assignment import Assigned
-from outputcodes.codes.confusion_guided import ConfusionGuided
-from outputcodes.codes.designed import Designed
-from outputcodes.codes.trees import DiscriminantTree, Forest
-from outputcodes.decoders import LossBased
+from outputcodes import OutputCodeClassifier
+from outputcodes.codes import Assigned, ConfusionGuided, Dense, Designed, DiscriminantTree, Forest
+from outputcodes.decoders import Continuous, LossBased
+from outputcodes.learners import KernelSVM
 
 DATA = ["glass", "ecoli", "dermatology", "vehicle", "yeast", "vowel", "segmentation"]
 DATA += ["satimage", "optdigits", "pendigits"]
-LEARNER = "logistic"
+LEARNERS = {"logistic": "logistic", "kernel SVM": KernelSVM(C=10)}
 PLAIN_DECODERS = ["loss", "hamming", "linear", "hinge", "exponential", "euclidean", "inverse-hamming", "laplacian"]
 SEEDS = range(3)
 
@@ -35,7 +32,7 @@ SEEDS = range(3)
 def contenders(k: int) -> dict[str, tuple[object, object]]:
     """Name: (code, decoder)."""
     short, no_zeros = Dense(length=k), LossBased(zeros="ignore")
-    found: dict[str, tuple[object, object]] = {
+    return {
         "dense": ("dense", "loss"),
         "one-vs-all": ("one-vs-all", "loss"),
         "Designed": (Designed(), "loss"),
@@ -45,10 +42,10 @@ def contenders(k: int) -> dict[str, tuple[object, object]]:
         "short": (short, "loss"),
         "short, near": (Assigned(short), "loss"),
         "short, distant": (Assigned(short, similar="distant"), "loss"),
+        "short, continuous": (short, Continuous()),
+        "short, continuous, held-out": (short, Continuous(margins="held-out")),
+        "short, continuous, rbf": (short, Continuous(kernel="rbf")),
     }
-    if hasattr(decoders, "Continuous"):
-        found["short, continuous"] = (short, decoders.Continuous())
-    return found
 
 
 def sample(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -65,20 +62,20 @@ def sample(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     return X[train], y[train], X[~train], y[~train]
 
 
-def measure(name: str) -> list[dict[str, object]]:
+def measure(name: str, learner: str) -> list[dict[str, object]]:
     results: dict[str, list[tuple[float, float, int]]] = {}
     for seed in SEEDS:
         X, y, X_test, y_test = sample(name, seed)
         for label, (code, decoder) in contenders(len(np.unique(y))).items():
             start = time.process_time()
-            model = OutputCodeClassifier(LEARNER, code=code, decoder=decoder, random_state=seed).fit(X, y)
+            model = OutputCodeClassifier(LEARNERS[learner], code=code, decoder=decoder, random_state=seed).fit(X, y)
             seconds = time.process_time() - start
             models = [model] if label != "dense" else [model.with_decoder(one) for one in PLAIN_DECODERS]
             error = min(1 - one.score(X_test, y_test) for one in models)
             results.setdefault(label, []).append((100 * error, seconds, model.code_matrix_.shape[1]))
     k = len(np.unique(y))
     return [
-        {"data": name, "k": k, "code": label, "error %": error, "cpu s": seconds, "L": length}
+        {"data": name, "learner": learner, "k": k, "code": label, "error %": error, "cpu s": seconds, "L": length}
         for label, runs in results.items()
         for error, seconds, length in [np.mean(runs, axis=0).tolist()]
     ]
@@ -104,8 +101,12 @@ def side_by_side(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 
 def main() -> None:
-    rows = [row for name in sys.argv[1:] or DATA for row in measure(name)]
-    print_table(side_by_side(rows))
+    rows = []
+    for learner in LEARNERS:
+        some = [row for name in sys.argv[1:] or DATA for row in measure(name, learner)]
+        print(f"\n{learner}\n")
+        print_table(side_by_side(some))
+        rows += some
     save("designed_codes", rows)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -133,6 +133,26 @@ def test_the_label_for_what_is_withheld():
     assert set(DecisionClassifier(inner).fit(X, y - 1).predict(X)) == {-1, 0, 1}
 
 
+@pytest.mark.parametrize(
+    ("classes", "rejected"),
+    [([0, 1, 2], "?"), ([0, 1, 2], 0.5), (["a", "b", "c"], -1), ([0.5, 1.5, 2.5], None), ([False, True, True], None)],
+)
+def test_labels_stay_what_they_are_beside_the_label_for_what_is_withheld(classes, rejected):
+    labels = np.array(classes)[y]
+    model = DecisionClassifier(inner, reject_below=0.8, rejected=rejected).fit(X, labels)
+    withheld = model.estimator_.predict_proba(X).max(axis=1) < 0.8
+    predicted, decided = model.predict(X), model.estimator_.predict(X)
+    assert 0 < withheld.sum() < 150
+    for answer, label, none in zip(predicted.tolist(), decided.tolist(), withheld, strict=True):
+        assert answer == (model.rejected_ if none else label)
+        assert none or type(answer) is type(label)
+    # The kind of the answer does not depend on the rows that are asked for.
+    assert model.predict(X[~withheld]).dtype == predicted.dtype
+    assert model.score(X, labels) == np.mean((decided == labels) & ~withheld)
+    weight = np.arange(150)
+    assert model.score(X, labels, weight) == pytest.approx(np.average((decided == labels) & ~withheld, weights=weight))
+
+
 def test_the_training_frequencies_count_weights():
     weight = rng.integers(0, 4, size=150)
     model = DecisionClassifier(LogisticRegression(max_iter=1000)).fit(X, y, sample_weight=weight)
@@ -148,6 +168,12 @@ def test_parameters_are_judged_when_fitting():
     ):
         with pytest.raises(ValueError, match=message):
             DecisionClassifier(inner, **parameters).fit(X, y)
+    with pytest.raises(ValueError, match="estimator=RidgeClassifier answers no probabilities"):
+        DecisionClassifier(RidgeClassifier()).fit(X, y)
+    rows = {0: [1, -1, -1], 1: [-1, 1, -1], 2: [-1, -1, 1], 3: [1, 1, 1]}
+    lacking = OutputCodeClassifier(LogisticRegression(max_iter=1000), code=rows, probability="likelihood")
+    with pytest.raises(ValueError, match=r"priors=\[1, 1, 1, 1\] can't .* no example of the classes \[3\]"):
+        DecisionClassifier(lacking, priors=[1, 1, 1, 1]).fit(X, y)
     with pytest.raises(ValueError, match="which LogisticRegression lacks"):
         DecisionClassifier(LogisticRegression(max_iter=1000), reject_beyond=0.5).fit(X, y)
     assert not hasattr(DecisionClassifier(OutputCodeClassifier("ridge")), "predict_proba")

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.decoders import DECODERS, Coupling, Likelihood, Softmax
-from outputcodes.learners import KernelSVM, Ridge
+from outputcodes.learners import KernelSVM, LinearSVM, Logistic, Ridge
 from outputcodes.training import Problem, folds
 
 X, y = load_iris(return_X_y=True)
@@ -101,12 +101,14 @@ def test_sigmoids_are_fitted_on_margins_of_columns_that_did_not_see_the_row(weig
 
 
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all"])
-def test_kernel_machines_start_their_folds_from_the_whole_and_end_where_they_would(code):
+@pytest.mark.parametrize("learner", [KernelSVM(tol=1e-9), Logistic(tol=1e-12), LinearSVM(tol=1e-12)])
+def test_learners_that_start_their_folds_from_the_whole_end_where_they_would(learner, code):
+    assert learner.warm_starts
     Xd, yd = load_digits(n_class=4, return_X_y=True)
     Xd = Xd[:250] / 16
     yd = yd[:250]
-    model = OutputCodeClassifier(KernelSVM(tol=1e-9), code=code, probability="likelihood", random_state=0).fit(Xd, yd)
-    problem = Problem(KernelSVM(tol=1e-9), Xd, yd)
+    model = OutputCodeClassifier(learner, code=code, probability="likelihood", random_state=0).fit(Xd, yd)
+    problem = Problem(learner, Xd, yd)
     cold = Likelihood().fit(problem.margins(model.code_matrix_, 3), yd, model.code_matrix_)
     assert np.allclose(model.decoder_.slope_, cold.slope_, rtol=1e-5)
     assert np.allclose(model.decoder_.offset_, cold.offset_, rtol=1e-5, atol=1e-6)
@@ -167,6 +169,19 @@ def test_class_weights_are_sample_weights(code):
     by_row = clone(model).set_params(class_weight=None).fit(X, y, sample_weight=np.array([1, 5, 0.5])[y])
     assert np.allclose(by_class.margins(X), by_row.margins(X))
     assert np.allclose(by_class.predict_proba(X), by_row.predict_proba(X))
+
+
+def test_class_weights_count_when_another_decoder_learns():
+    given, weight = np.array([1.0, 5.0, 0.5]), np.linspace(1, 2, 150)
+    model = OutputCodeClassifier(RidgeClassifier(), class_weight=dict(enumerate(given))).fit(X, y)
+    F, M = model.margins(X), model.code_matrix_
+    for own in (None, weight):
+        by_hand = Likelihood().fit(F, y, M, given[y] if own is None else own * given[y])
+        changed = model.with_decoder("likelihood", X, y, sample_weight=own)
+        assert np.allclose(changed.predict_proba(X), by_hand.probabilities(F, M))
+    fitted = clone(model).set_params(decoder="accuracy-weighted").fit(X, y)
+    changed = model.with_decoder("accuracy-weighted", X, y)
+    assert np.allclose(changed.decoder_.accuracy_, fitted.decoder_.accuracy_)
 
 
 def test_balanced_class_weights_are_scikit_learns():

@@ -8,14 +8,16 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import Code
+from outputcodes.codes._data_driven import HeldOut
 from outputcodes.decoders import Decoder
 from outputcodes.learners import as_learner
-from outputcodes.training import Problem, folds
+from outputcodes.training import Problem, alone_on_its_side, folds, folds_of
 
 X, y = load_iris(return_X_y=True)
 ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)
@@ -63,6 +65,60 @@ def test_held_out_margins_leave_out_rows_without_weight():
     assert np.array_equal(labels, y[weight > 0])
     assert (seen == 2).all()
     assert np.isfinite(F).all()
+
+
+@pytest.mark.parametrize("pairwise", [False, True])
+@pytest.mark.parametrize("predefined", [False, True])
+def test_given_folds_count_the_rows_as_they_were_given(pairwise, predefined):
+    weight = np.where(np.arange(150) % 7 < 3, 0.0, 1.0)
+    part = np.arange(150) % 5 < 2
+    halves = [(np.flatnonzero(~side), np.flatnonzero(side)) for side in (~part, part)]
+    estimator, data = (SVC(kernel="precomputed"), X @ X.T) if pairwise else (SVC(kernel="linear"), X)
+    decoder = Recorder(PredefinedSplit(part) if predefined else halves)
+    F, labels, *_ = OutputCodeClassifier(estimator, decoder=decoder).fit(data, y, sample_weight=weight).decoder_.seen_
+    expected = np.empty((150, 3))
+    for train, test in halves:
+        train = train[weight[train] > 0]
+        expected[test] = OutputCodeClassifier(SVC(kernel="linear")).fit(X[train], y[train]).margins(X[test])
+    assert np.array_equal(labels, y[weight > 0])
+    assert np.allclose(F, expected[weight > 0], atol=1e-6)
+
+
+def test_no_cv_is_five_folds_as_in_scikit_learn():
+    none, five = (
+        OutputCodeClassifier(RidgeClassifier(), decoder=Recorder(cv), random_state=0).fit(X, y).decoder_.seen_[0]
+        for cv in (None, 5)
+    )
+    assert np.array_equal(none, five)
+    problem = Problem(as_learner(RidgeClassifier()), X, y)
+    assert np.array_equal(HeldOut(problem, 3, None).margins(ALL_PAIRS), problem.margins(ALL_PAIRS, 5))
+
+
+def test_balanced_columns_balance_the_rows_that_they_are_trained_on():
+    train = np.r_[0:40, 50:60, 100:125]
+    test = np.setdiff1d(np.arange(150), train)
+    F = Problem(as_learner(RidgeClassifier()), X, y, balanced=True).margins(ALL_PAIRS, [(train, test), (test, train)])
+    for rows, others in ((train, test), (test, train)):
+        for s in range(3):
+            seen = rows[ALL_PAIRS[y[rows], s] != 0]
+            alone = RidgeClassifier(class_weight="balanced").fit(X[seen], ALL_PAIRS[y[seen], s])
+            assert np.allclose(F[others, s], alone.decision_function(X[others]))
+
+
+def test_decoders_are_given_the_weights_of_rows_and_classes_whatever_balances_the_columns():
+    weight, classwise = np.linspace(1, 2, 150), np.array([1.0, 5.0, 0.5])
+    for column_weight in ("none", "balanced"):
+        model = OutputCodeClassifier(RidgeClassifier(), decoder=Recorder(), column_weight=column_weight)
+        model.set_params(class_weight=dict(enumerate(classwise))).fit(X, y, sample_weight=weight)
+        assert np.allclose(model.decoder_.seen_[3], weight * classwise[y])
+
+
+def test_a_bootstrap_of_as_many_draws_as_rows_is_no_full_sample():
+    drawn = np.random.default_rng(0).integers(150, size=150)
+    trained = Problem(as_learner(RidgeClassifier()), X, y).fit(ALL_PAIRS, rows=drawn)
+    assert np.allclose(
+        trained.margins(X), OutputCodeClassifier(RidgeClassifier()).fit(X[drawn], y[drawn]).margins(X)
+    )
 
 
 def test_a_fold_that_lacks_a_sign_gives_no_margin():
@@ -123,6 +179,7 @@ class CountingLearner(BaseEstimator):
     def fit_columns(self, data, y, M, weight=None, column_weight=None, *, rows=None, init=None, n_jobs=None, seed=0):
         rows = np.arange(len(data)) if rows is None else rows
         self.log.append(M.shape[1])
+        self.started_from = [*getattr(self, "started_from", []), init]
         W = np.column_stack(
             [np.linalg.lstsq(data[rows] * (t != 0)[:, None], t, rcond=None)[0] for t in M[y[rows]].T.astype(float)]
         )
@@ -154,6 +211,16 @@ def test_a_learner_that_fits_whole_codes_prepares_once_for_folds_codes_and_the_f
         OutputCodeClassifier(CountingLearner([]), variant="single-call").fit(X, y)
 
 
+@pytest.mark.parametrize("warm_starts", [False, True])
+def test_folds_start_from_the_whole_where_the_learner_asks_for_it(warm_starts):
+    learner = CountingLearner([])
+    learner.warm_starts = warm_starts
+    problem = Problem(learner, X, y)
+    whole = problem.fit(ALL_PAIRS)
+    problem.margins_for_decoder(ALL_PAIRS, 3, whole)
+    assert learner.started_from == [None] + 3 * [whole.fitted if warm_starts else None]
+
+
 def test_per_column_honours_rows_and_column_weights():
     learner = as_learner(RidgeClassifier())
     data = learner.prepare(X)
@@ -183,6 +250,28 @@ def test_equal_columns_with_estimators_of_their_own_stay_apart():
     estimators = [RidgeClassifier(alpha=a) for a in (1, 1, 1, 100, 100, 100)]
     F = OutputCodeClassifier(estimators, code=M, decoder=Recorder(), random_state=0).fit(X, y).decoder_.seen_[0]
     assert not np.allclose(F[:, :3], F[:, 3:])
+
+
+def test_columns_of_a_single_call_are_remembered_with_their_companions():
+    learner = as_learner(DecisionTreeClassifier(max_depth=4, random_state=0), "single-call")
+    # The first two columns are equal: even so, each has its place in the call.
+    M = np.column_stack([ALL_PAIRS[:, 0], ALL_PAIRS])
+    used = Problem(learner, X, y)
+    for held_out in (None, 3):
+        for known in (M[:, :2], M[:, 2:], M[:, ::-1]):
+            used.margins(known, held_out)
+        assert np.array_equal(used.margins(M, held_out), Problem(learner, X, y).margins(M, held_out))
+    assert np.array_equal(used.margins(M), Problem(learner, X, y).fit(M).margins(X))
+
+
+def test_who_is_alone_on_its_side():
+    rng = np.random.default_rng(0)
+    M = rng.choice([-1, 0, 1], size=(5, 12)).astype(np.int8)
+    labels = np.array([0, 1, 1, 2, 3, 4, 4])
+    alone = alone_on_its_side(M, labels)
+    for i, s in np.ndindex(7, 12):
+        sign = M[labels[i], s]
+        assert alone[i, s] == (sign != 0 and [M[label, s] for label in labels].count(sign) == 1)
 
 
 @pytest.mark.parametrize("cv", [2, 3, 10])
@@ -217,7 +306,9 @@ def test_constant_columns_do_not_move_the_seeds_of_the_others():
 
 
 def test_folds_of_a_splitter_and_of_nonsense():
-    assert len(folds(y, KFold(4), seed=0)) == 4
+    for (train, test), (a, b) in zip(folds_of(KFold(4), y, np.arange(150)), KFold(4).split(X), strict=True):
+        assert np.array_equal(train, a)
+        assert np.array_equal(test, b)
     for bad in (1, 151):
         with pytest.raises(ValueError, match=f"cv={bad} must be between 2"):
             folds(y, bad, seed=0)

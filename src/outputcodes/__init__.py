@@ -4,7 +4,20 @@ Labels pick rows of a code; a learner fits every column and answers margins; a d
 and answers class scores.
 """
 
-from outputcodes import boosting, bounds, codes, decisions, decoders, diagnostics, learners, losses, selection
+from outputcodes import (
+    boosting,
+    bounds,
+    codes,
+    datasets,
+    decisions,
+    decoders,
+    diagnostics,
+    learners,
+    losses,
+    persistence,
+    selection,
+    tables,
+)
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.svm import MulticlassSVC
@@ -22,10 +35,13 @@ __all__ = [
     "boosting",
     "bounds",
     "codes",
+    "datasets",
     "decisions",
     "decoders",
     "diagnostics",
     "learners",
     "losses",
+    "persistence",
     "selection",
+    "tables",
 ]

@@ -69,6 +69,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     code_matrix_ : ndarray of int8, shape (k, L)
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
     decoder_ : the decoder in use
+    class_weight_ : ndarray of shape (k,) or None
+        What `class_weight` came to.
     n_features_in_, feature_names_in_ : as in scikit-learn, where X has them
 
     Examples
@@ -122,7 +124,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
         asked = self._decoder_asked_for()
         decoder_for(asked, problem.learner.loss, M)  # refuses before the training, where it can be known
-        self.code_matrix_ = M
+        self.code_matrix_, self.class_weight_ = M, problem.class_weight
         self.columns_ = problem.fit(M)
         warn_of_constant_columns(self.columns_)
         # What a foreign estimator answers may show only now that it is fitted.
@@ -175,6 +177,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         self.classes_, code = code_for(self.code, check_classes(y[rows]))
+        given = y, rows
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(self.classes_, y[rows])
         if weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
@@ -193,6 +196,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
             rows=rows,
             class_weight=self._class_weights(labels[rows], None if weight is None else weight[rows]),
             balanced=self.column_weight == "balanced",
+            given=given,
             n_jobs=self.n_jobs,
             seed=seed,
         )

@@ -110,6 +110,15 @@ def _as_probabilities(P: ArrayLike) -> Array:
     return checked
 
 
+def _with_label(classes: NDArray[Any], label: Any) -> NDArray[Any]:
+    """Classes and one label more; as objects where a common type would turn numbers into strings, say."""
+    one, both = np.asarray([label]), np.append(classes, label)
+    same_kind = both.dtype.kind == classes.dtype.kind or {both.dtype.kind, classes.dtype.kind} == {"i", "u"}
+    if same_kind and (one.dtype.kind == "U") == (classes.dtype.kind == "U"):
+        return both
+    return np.append(classes.astype(object), np.asarray([label], dtype=object))
+
+
 def _answers_probabilities(classifier: DecisionClassifier) -> bool:
     return hasattr(getattr(classifier, "estimator_", classifier.estimator), "predict_proba")
 
@@ -131,7 +140,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         `code_distance`; for estimators with `margins` and `code_matrix_`.
     rejected : label, optional
         What is answered then: by default −1 for numeric labels and "rejected" for others. It is no class, and `score`
-        counts it as an error.
+        counts it as an error. Where it is of another kind than the classes, predictions are an array of objects.
 
     Attributes
     ----------
@@ -187,11 +196,20 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Say now what is wrong, not when predicting."""
+        if not hasattr(self.estimator_, "predict_proba"):
+            raise ValueError(
+                f"estimator={type(self.estimator).__name__} answers no probabilities, and decisions are made on them; "
+                "give one with predict_proba, or calibrate it with sklearn.calibration.CalibratedClassifierCV."
+            )
+        absent = self.classes_[self.training_priors_ == 0]
+        if self.priors is not None and len(absent):
+            raise ValueError(
+                f"priors={self.priors!r} can't be minded: the sample has no example of the classes {absent.tolist()}, "
+                "so how frequent they were in training is unknown. Add examples of them, or give no priors."
+            )
         k = len(self.classes_)
         self._decided(np.full((1, k), 1 / k))
-        may_reject = self.cost is not None and np.shape(self.cost)[1] > k
-        may_reject |= self.reject_below is not None or self.reject_beyond is not None
-        if may_reject and self.rejected_ in self.classes_.tolist():
+        if self._may_reject() and self.rejected_ in self.classes_.tolist():
             raise ValueError(f"rejected={self.rejected_!r} is one of the classes; give another label.")
         if self.reject_beyond is None:
             return
@@ -216,11 +234,19 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.reject_beyond is not None:
             distance = code_distance(self.estimator_.margins(X), self.estimator_.code_matrix_, chosen.clip(0))
             chosen[distance > self.reject_beyond] = REJECTED
-        if (chosen == REJECTED).any():
-            labels: NDArray[Any] = np.append(self.classes_, self.rejected_)[chosen]
-            return labels
-        predicted: NDArray[Any] = self.classes_[chosen]
+        # The type of the answer is the same whether a row is rejected this time or not.
+        labels = _with_label(self.classes_, self.rejected_) if self._may_reject() else self.classes_
+        predicted: NDArray[Any] = labels[chosen]
         return predicted
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of rows, or of their weight, that are decided rightly; what is withheld is not."""
+        right = self.predict(X).astype(object) == np.asarray(y).ravel().astype(object)
+        return float(np.average(right, weights=sample_weight))
+
+    def _may_reject(self) -> bool:
+        costs_of_rejecting = self.cost is not None and np.shape(self.cost)[1] > len(self.classes_)
+        return costs_of_rejecting or self.reject_below is not None or self.reject_beyond is not None
 
     def _decided(self, P: Array) -> NDArray[np.intp]:
         return decide(

@@ -29,7 +29,7 @@ class DecodingClassifier(ClassifierMixin):
     """A classifier that decodes margins.
 
     It has a parameter `decoder` and writes `margins(X)`; its `fit` leaves `classes_`, `code_matrix_`, `margin_loss_`
-    (the loss that its columns minimise) and `decoder_`.
+    (the loss that its columns minimise) and `decoder_`, and `class_weight_` if classes have weights of their own.
     """
 
     decoder: str | Decoder
@@ -37,6 +37,7 @@ class DecodingClassifier(ClassifierMixin):
     code_matrix_: NDArray[np.int8]
     margin_loss_: Any
     decoder_: Decoder
+    class_weight_: Array | None = None
 
     def margins(self, X: Any) -> Array:
         """Margins (n, L): what each column answers for each row."""
@@ -71,7 +72,7 @@ class DecodingClassifier(ClassifierMixin):
 
         A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
         where it needs "held-out" margins, rows that the columns were not trained on. A classifier's `probability`,
-        which says how a decoder is made, is None in the answer.
+        which says how a decoder is made, is None in the answer. Class weights count as they did in `fit`.
         """
         check_is_fitted(self)
         resolved = decoder_for(decoder, self.margin_loss_, self.code_matrix_)
@@ -85,8 +86,10 @@ class DecodingClassifier(ClassifierMixin):
             labels = check_targets(self, F, y)
             if (unknown := np.setdiff1d(labels, self.classes_)).size:
                 raise ValueError(f"y holds {unknown[:5].tolist()}, which fit did not see.")
-            weight = check_weight(sample_weight, len(labels))
-            resolved.fit(F, np.searchsorted(self.classes_, labels), self.code_matrix_, weight)
+            weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
+            if self.class_weight_ is not None:
+                weight = self.class_weight_[places] * (1.0 if weight is None else weight)
+            resolved.fit(F, places, self.code_matrix_, weight)
         other = copy.copy(self)
         other.decoder = decoder
         if hasattr(other, "probability"):

@@ -59,6 +59,8 @@ class Problem:
         Multiplies the weights of each class, in columns and decoders.
     balanced : bool
         Whether each column weighs its two sides alike.
+    given : tuple of ndarrays (labels, kept)
+        The labels of the sample before rows were left out, and which of its rows `rows` are: what a splitter splits.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Problem:
         rows: Rows | None = None,
         class_weight: Array | None = None,
         balanced: bool = False,
+        given: tuple[NDArray[Any], Rows] | None = None,
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -78,6 +81,7 @@ class Problem:
         self.X, self.y, self.weight = X, y, weight
         self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
+        self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
         self.n_jobs = n_jobs
         self.seed = seed
         self.data = learner.prepare(X)
@@ -104,7 +108,7 @@ class Problem:
         learner = self.learner
         if hasattr(learner, "take"):
             learner = learner.take(columns[live], n_columns)
-        everything = len(rows) == len(self.y)
+        everything = np.array_equal(rows, np.arange(len(self.y)))
         fitted = learner.fit_columns(
             self.data,
             self.y,
@@ -141,12 +145,13 @@ class Problem:
 
         `held_out` is None for training margins; a number of folds or a scikit-learn splitter for margins of
         columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of M
-        trained on all rows, is where the folds of a kernel machine start.
+        trained on all rows, is where folds start if the learner says that it `warm_starts`.
         """
         splits = self._folds(held_out)
-        # Equal columns are one column, unless each has an estimator of its own.
-        positional = getattr(self.learner, "positional", False)
-        keys = [(id(splits), column.tobytes(), j if positional else 0) for j, column in enumerate(M.T)]
+        # Equal columns are one column, unless each has an estimator of its own or all are trained as one.
+        joint = getattr(self.learner, "joint", False)
+        placed = joint or getattr(self.learner, "positional", False)
+        keys = [(id(splits), (M if joint else column).tobytes(), j if placed else 0) for j, column in enumerate(M.T)]
         new = np.array([j for j, key in enumerate(keys) if key not in self._remembered], dtype=np.intp)
         if new.size:
             if splits is None:
@@ -159,9 +164,10 @@ class Problem:
     def margins_for_decoder(self, M: NDArray[np.int8], cv: Any, trained: Columns) -> Array:
         """Held-out margins (len(rows), L) for a decoder to learn from, `trained` being the columns of M.
 
-        For a number `cv`, a learner that knows its leave-one-out margins in closed form gives those in place of folds.
-        A column that is constant on the whole sample has its constant.
+        For a number `cv`, a learner that knows its leave-one-out margins in closed form gives those in place of folds;
+        None is 5, as in scikit-learn. A column that is constant on the whole sample has its constant.
         """
+        cv = 5 if cv is None else cv
         if isinstance(cv, int | np.integer) and hasattr(self.learner, "leave_one_out_margins"):
             F = self._left_out(M)
         else:
@@ -176,13 +182,15 @@ class Problem:
         for known, splits in self._splits:
             if known is held_out or (isinstance(known, int) and known == held_out):
                 return splits
-        self._splits.append((held_out, folds(self.y[self.rows], held_out, self.seed)))
+        number = isinstance(held_out, int | np.integer)
+        splits = folds(self.y[self.rows], held_out, self.seed) if number else folds_of(held_out, *self.given)
+        self._splits.append((held_out, splits))
         return self._splits[-1][1]
 
     def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds, init: Columns | None) -> Array:
         F = np.full((len(self.rows), len(columns)), np.nan)
         # Only where the start does not show in the answer: boosting, say, would go on from rounds that saw the rows.
-        init = init if hasattr(init and init.fitted, "coefficients") else None
+        init = init if getattr(self.learner, "warm_starts", False) else None
         for train, test in splits:
             fitted = self.fit(M, self.rows[train], columns, init)
             F[np.ix_(test, fitted.live)] = fitted.margins(self.data, self.rows[test])[:, fitted.live]
@@ -206,22 +214,32 @@ class Problem:
             rows=self.rows,
             n_jobs=self.n_jobs,
         )
-        count = np.bincount(y, minlength=len(M))
-        only = np.where(M > 0, count @ (M > 0) == 1, count @ (M < 0) == 1) & (M != 0)
-        F[:, live] = np.where(only[y], np.nan, answer)
+        F[:, live] = np.where(alone_on_its_side(M, y), np.nan, answer)
         return F
 
 
-def folds(y: Rows, cv: Any, seed: int) -> Folds:
-    """Folds stratified by class for a number `cv`, else what the splitter says.
+def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> NDArray[np.bool_]:
+    """(n, L): whether example i is the only one with its sign in column s; without it the column is constant.
+
+    >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
+    array([[ True,  True],
+           [False, False],
+           [False, False],
+           [False, False]])
+    """
+    count = np.bincount(y, minlength=len(M))
+    alone: NDArray[np.bool_] = np.where(M > 0, count @ (M > 0) == 1, (count @ (M < 0) == 1) & (M < 0))
+    return alone[y]
+
+
+def folds(y: Rows, cv: int, seed: int) -> Folds:
+    """Folds stratified by class, `cv` of them.
 
     Unlike StratifiedKFold it deals classes with fewer rows than folds as well: one deck, sorted by class.
 
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1]), 2, seed=0)]
     [[0, 1, 4], [2, 3]]
     """
-    if not isinstance(cv, int | np.integer):
-        return list(check_cv(cv, y, classifier=True).split(np.zeros(len(y)), y))
     if not 2 <= cv <= len(y):
         raise ValueError(f"cv={cv} must be between 2 and the number of rows, {len(y)}.")
     shuffled = np.random.default_rng((seed, len(y))).permutation(len(y))
@@ -229,6 +247,19 @@ def folds(y: Rows, cv: Any, seed: int) -> Folds:
     fold = np.empty(len(y), dtype=np.intp)
     fold[deck] = np.arange(len(y)) % cv
     return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
+
+
+def folds_of(splitter: Any, y: NDArray[Any], kept: Rows) -> Folds:
+    """What a splitter, or given pairs (train, test), make of the rows with labels y, as places among the `kept` ones.
+
+    >>> [(train.tolist(), test.tolist()) for train, test in folds_of([([0, 1], [2, 3])], np.zeros(4), np.array([1, 3]))]
+    [([0], [1])]
+    """
+    place = np.full(len(y), -1)
+    place[kept] = np.arange(len(kept))
+    pairs = check_cv(splitter, y, classifier=True).split(np.zeros(len(y)), y)
+    placed = [(place[train], place[test]) for train, test in pairs]
+    return [(train[train >= 0], test[test >= 0]) for train, test in placed]
 
 
 def warn_of_constant_columns(columns: Columns) -> None:

@@ -138,3 +138,8 @@ def test_a_code_without_matrix_says_so():
 
     with pytest.raises(NotImplementedError, match="Unfinished must answer _matrix"):
         Unfinished().matrix(3)
+
+
+def test_a_mapping_is_for_the_classifier_which_knows_the_labels():
+    with pytest.raises(ValueError, match=r"give a mapping \{label: row\} as the code"):
+        Given({2: [1, -1], 0: [-1, 1], 1: [1, 1]}).matrix(3)

@@ -133,3 +133,16 @@ def test_kernels_and_missing_values_take_confusions():
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"'centroids' can't use this X, 'confusions' can: .*NaN"):
         Assigned().matrix(10, 0, Problem(as_learner("stumps"), X, y))
+
+
+def test_far_from_the_origin_means_are_as_similar():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 10)
+    X = rng.normal(size=(4, 3))[y] + 0.1 * rng.normal(size=(40, 3))
+    np.testing.assert_allclose(centroid_similarity(X + 1e8, y, 4), centroid_similarity(X, y, 4), atol=1e-4)
+
+
+def test_a_similarity_of_ones_own_needs_no_data():
+    M, alike = Dense(length=8).matrix(6, random_state=0), np.add.outer(np.arange(6.0), np.arange(6.0))
+    assigned = Assigned(M, similarity=alike).matrix(6)
+    np.testing.assert_array_equal(assigned, M[assign(M, alike)])

@@ -6,10 +6,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import RidgeClassifier
 
 from outputcodes import OutputCodeClassifier, codes
-from outputcodes.decoders import _linear_programs
+from outputcodes.decoders import _linear_programs, as_decoder
 from outputcodes.decoders.continuous import Continuous
 
 NORMS = ("l1", "l2", "linf")
@@ -90,6 +91,7 @@ def test_a_general_solver_agrees_under_a_hard_bound(norm):
         size = {"l1": np.abs(fitted.matrix_).sum(), "l2": np.sqrt((fitted.matrix_**2).sum())}
         assert size.get(norm, np.abs(fitted.matrix_).max()) <= bound * (1 + 1e-6)
         assert losses(H, y, fitted.matrix_).sum() == pytest.approx(value, rel=1e-5, abs=1e-5)
+        assert fitted.slack_[-1] == pytest.approx(fitted.objective_, rel=1e-9, abs=1e-9)
         assert 0 <= fitted.gap_ <= 1e-4 * len(y)
 
 
@@ -123,6 +125,9 @@ def test_kernels_reach_the_dual_optimum(kernel):
         [tau <= np.eye(k)[y], cp.sum(tau, axis=1) == 0],
     )
     assert decoder.objective_ == pytest.approx(dual.solve(solver=cp.CLARABEL), rel=1e-4)
+    assert 0 <= decoder.gap_ <= 1e-4 * decoder.objective_
+    D = decoder.scores(H, M)
+    assert decoder.slack_[-1] == pytest.approx(losses(D, y, np.eye(k)).sum(), rel=1e-6)
     np.testing.assert_allclose(decoder.scores(H, M), K @ tau.value / beta, atol=0.02)
 
 
@@ -149,6 +154,10 @@ def test_columns_one_after_another_never_lose(norm):
     assert slack[0] == len(y)
     assert (np.diff(slack) <= 1e-5).all()
     whole = Continuous(norm, beta=0.5, tol=1e-6).fit(H, y, M)
+    columns = fitted.matrix_.T
+    penalty = sum(0.25 * (c**2).sum() if norm == "l2" else 0.5 * _linear_programs.size(c, norm) for c in columns)
+    assert fitted.objective_ == pytest.approx(penalty + slack[-1], rel=1e-6)
+    assert 0 <= fitted.gap_ <= 1e-3 * fitted.objective_
     penalty = 0.25 * (fitted.matrix_**2).sum() if norm == "l2" else 0.5 * _linear_programs.size(fitted.matrix_, norm)
     assert whole.objective_ <= penalty + slack[-1] + 1e-6
 
@@ -196,12 +205,32 @@ def test_a_program_too_large_says_what_to_do(monkeypatch):
         ({"norm": "l1", "kernel": "rbf"}, "kernel='rbf' needs norm='l2'"),
         ({"kernel": "rbf", "incremental": True}, "incremental=True needs kernel='linear'"),
         ({"kernel": "rbf", "bound": 1.0}, "bound=1.0 needs kernel='linear'"),
+        ({"kernel": "rbf", "gamma": "scale"}, "gamma='scale' must be a positive number"),
+        ({"kernel": "poly", "degree": -1}, "degree=-1 must be"),
         ({"margins": "test"}, "margins='test' is unknown"),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         Continuous(**parameters).fit(*a_problem(0))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_unit_of_the_margins_does_not_matter_under_a_bound(norm):
+    H, y, M = a_problem(31)
+    slack = [Continuous(norm, bound=0.5 / unit, tol=1e-6).fit(unit * H, y, M).objective_ for unit in (1e-6, 1.0, 1e6)]
+    np.testing.assert_allclose(slack, slack[1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["accuracy-weighted", "likelihood", "coupling", "continuous"])
+def test_what_was_learned_from_other_columns_is_refused(name):
+    H, y, M = a_problem(37)
+    decoder = as_decoder(name)
+    with pytest.raises(NotFittedError):
+        decoder.scores(H, M)
+    fitted = decoder.fit(H, y, M)
+    with pytest.raises(ValueError, match="was fitted on 3 columns and this code has 2"):
+        fitted.scores(H[:, :2], M[:, :2])
 
 
 def test_beta_zero_is_for_the_linear_programs():

@@ -305,5 +305,25 @@ def test_bad_targets_and_other_columns_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         decoder = Likelihood().fit([[0.0], [1.0]], [0, 1], [[1], [-1]])
-    with pytest.raises(ValueError, match="fitted on 1 columns and F has 3"):
+    with pytest.raises(ValueError, match="fitted on 1 columns and this code has 3"):
         decoder.scores(np.zeros((1, 3)), oracles.one_vs_all(3))
+
+
+def test_a_remainder_far_below_rounding_is_exact():
+    M = np.where(np.eye(3, dtype=bool), 1, -1)
+    decoder = Likelihood()
+    decoder.slope_, decoder.offset_ = np.full(3, -1.0), np.zeros(3)
+    wrong = np.exp(-40.0)  # of each bit, to the last digit
+    P = decoder.probabilities(np.array([[40.0, -40.0, -40.0]]), M)[0]
+    # Of the 8 codewords, those with one wrong bit that are no class's share their mass among three.
+    np.testing.assert_allclose(P[1:], wrong, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
+def test_plain_sigmoids_know_proportions_of_weights_alone(scale):
+    rng = np.random.default_rng(0)
+    y, M = rng.integers(2, size=60), np.array([[-1], [1]])
+    F = rng.normal(size=(60, 1)) + M[y]
+    weight = rng.uniform(1, 2, size=60)
+    plain, scaled = (Likelihood(targets="plain").fit(F, y, M, w) for w in (weight, scale * weight))
+    np.testing.assert_allclose(scaled.slope_, plain.slope_, rtol=1e-6)

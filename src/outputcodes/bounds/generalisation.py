@@ -163,7 +163,7 @@ def boosting_margin_bound(
     >>> round(boosting_margin_bound(np.ones(10**6), n_columns=10, vc_dimension=3, theta=0.5), 4)
     1.3717
     """
-    sample, d, L = np.asarray(margins, dtype=np.float64), float(vc_dimension), int(n_columns)
+    sample, d, L = _checked_margins(margins), float(vc_dimension), int(n_columns)
     n = sample.size
     _check_delta(delta)
     if not 0 < theta <= 1:
@@ -191,10 +191,7 @@ def margin_loss(margins: ArrayLike, rho: float) -> float:
     """
     if not 0 < rho < math.inf:
         raise ValueError(f"rho={rho!r} must be positive and finite.")
-    sample = np.asarray(margins, dtype=np.float64)
-    if not sample.size or np.isnan(sample).any():
-        raise ValueError("margins must be at least one number, none of them NaN.")
-    return float(np.clip(1 - sample / rho, 0, 1).mean())
+    return float(np.clip(1 - _checked_margins(margins) / rho, 0, 1).mean())
 
 
 def margin_bound(margins: ArrayLike, n_classes: int, complexity: float, rho: float, delta: float = 0.05) -> float:
@@ -210,7 +207,7 @@ def margin_bound(margins: ArrayLike, n_classes: int, complexity: float, rho: flo
     _check_delta(delta)
     if not complexity >= 0:
         raise ValueError(f"complexity={complexity!r} must be at least 0.")
-    deviation = math.sqrt(math.log(1 / delta) / (2 * np.size(margins)))
+    deviation = math.sqrt(math.log(1 / delta) / (2 * _checked_margins(margins).size))
     return margin_loss(margins, rho) + 4 * n_classes / rho * complexity + deviation
 
 
@@ -267,6 +264,13 @@ def _ddag_bound(n: int, size: float, nodes: int, radius: float, delta: float, lo
     unit = math.log(log_base)
     main = size * math.log(4 * math.e * n) * math.log(4 * n) / unit**2
     return 130 * radius**2 / n * (main + (math.log(2 / delta) + nodes * math.log(2 * n)) / unit)
+
+
+def _checked_margins(margins: ArrayLike) -> Array:
+    sample = np.asarray(margins, dtype=np.float64)
+    if not sample.size or np.isnan(sample).any():
+        raise ValueError("margins must be at least one number, none of them NaN.")
+    return sample
 
 
 def _check_delta(delta: float) -> None:

@@ -9,15 +9,11 @@ this count, written out for linear decoding and for losses.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._validation import check_margins
-from outputcodes.decoders import Dag, Decoder, Likelihood, LossBased, Softmax, Vote, as_decoder
-from outputcodes.losses import as_loss
+from outputcodes.decoders import Decoder, as_decoder
 
 Array = NDArray[np.float64]
 
@@ -85,13 +81,10 @@ def possible_loo_errors(
     """
     pessimistic = pessimistic_margins(F, y, M, alpha, diag)
     resolved = as_decoder(decoder)
-    deciding = resolved.inner if isinstance(resolved, Softmax) else resolved
-    if (reason := _objection(deciding, np.asarray(M))) is not None:
+    if (reason := resolved.loo_objection(np.asarray(M))) is not None:
         raise ValueError(f"decoder={decoder!r}: {reason}; the leave-one-out bound does not hold for it.")
-    if isinstance(deciding, Likelihood):
-        # Where a sigmoid falls, what speaks for the class speaks against it: the worst is the margin as it is.
-        pessimistic = np.where(deciding.slope_ > 0, F, pessimistic)
-    return decoded_wrongly(pessimistic, y, M, resolved, ties_as_errors)
+    worst = resolved.worst_margins(np.asarray(F, dtype=np.float64), pessimistic)
+    return decoded_wrongly(worst, y, M, resolved, ties_as_errors)
 
 
 def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLike, diag: ArrayLike) -> Array:
@@ -136,21 +129,3 @@ def decoded_wrongly(
     best = as_decoder(decoder).ties(F, M)
     wrong: NDArray[np.bool_] = ~best[np.arange(len(labels)), labels]
     return wrong | (best.sum(axis=1) > 1) if ties_as_errors else wrong
-
-
-def _objection(decoder: Decoder, M: NDArray[Any]) -> str | None:
-    """Why margins that speak more for a class may lower it against another; None if they never do."""
-    if isinstance(decoder, Vote | Dag):
-        return None
-    if isinstance(decoder, LossBased):
-        if decoder.loss is not None and not as_loss(decoder.loss).nonincreasing:
-            return f"the loss {as_loss(decoder.loss).name!r} rises again for large margins"
-        if decoder.zeros == "ignore" and len(np.unique(np.count_nonzero(M, axis=1))) > 1:
-            return "with zeros='ignore' a margin weighs more in rows that have fewer non-zero entries"
-        return None
-    if isinstance(decoder, Likelihood):
-        check_is_fitted(decoder)
-        opposite = (M > 0).astype(float) @ (M < 0).T.astype(float)
-        compatible = np.triu(opposite + opposite.T == 0, 1)
-        return "two rows of the code are nowhere opposite and share codewords" if compatible.any() else None
-    return "its scores are not known to follow the margins of the own class"

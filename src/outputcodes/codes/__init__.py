@@ -19,7 +19,7 @@ from outputcodes.codes.faults import (
     unseparated_pairs,
 )
 from outputcodes.codes.given import Given, rows_by_label
-from outputcodes.codes.names import CODES, as_code, code_for
+from outputcodes.codes.names import CODES
 from outputcodes.codes.plotting import plot
 from outputcodes.codes.properties import (
     column_distances,
@@ -29,10 +29,9 @@ from outputcodes.codes.properties import (
     row_distances,
 )
 from outputcodes.codes.report import CodeReport, describe
+from outputcodes.codes.resolve import as_code, code_for
 from outputcodes.codes.sampled import Dense, Sparse
 from outputcodes.codes.trees import DiscriminantTree, Forest
-
-CODES["ecoc-one"] = ConfusionGuided
 
 __all__ = [
     "BCH",

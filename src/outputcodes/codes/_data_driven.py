@@ -17,6 +17,8 @@ TINY = 1e-12
 class DataDriven(Code):
     """Base of the codes made from data: a subclass answers `_from_problem` for three classes and more."""
 
+    needs_problem = True
+
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         check_problem(self, problem)
         return self._from_problem(k, rng, problem)
@@ -51,7 +53,7 @@ class HeldOut:
     """
 
     def __init__(self, problem: Any, k: int, cv: Any) -> None:
-        self.problem, self.k, self.cv = problem, k, cv
+        self.problem, self.k, self.cv = problem, k, 5 if cv is None else cv
         self.y, self.weight = labels_and_weight(problem)
         self.loss = as_loss(problem.learner.loss or "hamming")
 

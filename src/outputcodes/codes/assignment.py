@@ -15,8 +15,8 @@ from outputcodes._validation import check_labels, check_weight, take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, labels_and_weight
 from outputcodes.codes.base import Matrix, as_entries
 from outputcodes.codes.elementary import OneVsAll
-from outputcodes.codes.names import as_code
 from outputcodes.codes.properties import row_distances
+from outputcodes.codes.resolve import as_code
 
 # With up to so many classes all k! assignments are compared.
 EXACT_UP_TO = 7
@@ -112,7 +112,8 @@ def centroid_similarity(X: Any, y: ArrayLike, n_classes: int, weight: ArrayLike 
         raise ValueError(f"y holds no row of class {int(of_class.argmin())} with positive weight; it has no mean.")
     sums = members @ StandardScaler(with_mean=False).fit_transform(values, sample_weight=mass)
     means = (sums.toarray() if sparse.issparse(sums) else sums) / of_class[:, None]
-    squared = euclidean_distances(means, squared=True)
+    # Differences alone matter, and far from the origin squares would lose them.
+    squared = euclidean_distances(means - means.mean(axis=0), squared=True)
     similarity: Array = np.exp(-squared / (squared[np.triu_indices(n_classes, 1)].mean() or 1.0))
     np.fill_diagonal(similarity, 0)
     return similarity
@@ -158,6 +159,11 @@ class Assigned(DataDriven):
     def _check_parameters(self) -> None:
         if isinstance(self.similarity, str) and self.similarity not in ("confusions", "centroids"):
             raise ValueError(f"similarity must be 'confusions', 'centroids' or an array, got {self.similarity!r}.")
+
+    def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        # With a similarity of the user's own there is nothing to ask the data.
+        answer = super()._matrix if isinstance(self.similarity, str) else self._from_problem
+        return answer(k, rng, problem)
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         M: Matrix = as_code(self.code).matrix(k, random_state=rng, problem=problem)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,6 +82,9 @@ class Code(BaseEstimator):
     array([[-1],
            [ 1]], dtype=int8)
     """
+
+    # Whether the matrix is made from data: then only a classifier, which gives a `problem`, can ask for it.
+    needs_problem: ClassVar[bool] = False
 
     def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
         """Return the (k, L) int8 matrix; for two classes every code is [[-1], [+1]].

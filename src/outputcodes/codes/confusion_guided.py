@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes.codes._data_driven import TINY, Array, DataDriven, HeldOut
 from outputcodes.codes.base import Matrix, checked_integer
-from outputcodes.codes.names import as_code
+from outputcodes.codes.resolve import as_code
 
 
 class ConfusionGuided(DataDriven):

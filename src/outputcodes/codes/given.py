@@ -38,6 +38,8 @@ class Given(Code):
     def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
         """Return the matrix if it has one row per class; `check_code` tells whether it is a good one."""
         k = checked_n_classes(n_classes)
+        if rows_by_label(self.entries) is not None:
+            raise ValueError("Given takes rows in sorted order of the labels; give a mapping {label: row} as the code.")
         M = as_entries(self.entries)
         if len(M) != k:
             raise ValueError(

@@ -88,6 +88,8 @@ def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, 
     smooth = apart | (not plain)
     high, low = (plus + smooth) / (plus + 2 * smooth + ~both), smooth / (minus + 2 * smooth + ~both)
     t = np.where(sign > 0, high, low)
+    # Beside the targets only proportions of weights matter, and sums of extreme ones would overflow.
+    w = w / total
     theta = np.stack([np.zeros_like(plus), np.log((minus + 1) / (plus + 1))])
     value, gap = _likelihood(theta, x, t, w), np.full(len(both), np.inf)
     iterations, active = np.zeros(len(both), dtype=np.intp), np.flatnonzero(both)
@@ -95,7 +97,7 @@ def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, 
         if not active.size:
             break
         step, decrement = _newton_step(theta[:, active], x[:, active], t[:, active], w[:, active])
-        gap[active] = decrement / total[active]
+        gap[active] = decrement
         iterations[active] += 1
         _descend(theta, value, step, decrement, active, x, t, w)
         active = active[gap[active] > TOLERANCE]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._blocks import row_blocks
 
@@ -43,6 +44,17 @@ class Decoder(BaseEstimator):
     def objection(self, M: NDArray[Any]) -> str | None:
         """Why this decoder can't serve the code M, or None."""
         return None
+
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """Why margins that speak more for a class may lower it against another, or None if they never do.
+
+        Only then is a leave-one-out error bounded by decoding the worst margins; see `worst_margins`.
+        """
+        return "its scores are not known to follow the margins of the own class"
+
+    def worst_margins(self, F: Array, lowest: Array) -> Array:
+        """The worst for the own class of all margins between F and `lowest`, which speak less for its codeword."""
+        return lowest
 
     def for_loss(self, loss: Any) -> Decoder:
         """This decoder for a learner that minimises `loss`; itself unless it was left open."""
@@ -100,6 +112,13 @@ class Decoder(BaseEstimator):
         if (reason := self.objection(M)) is not None:
             raise ValueError(reason)
         return F, M, self._scorer(M)
+
+
+def check_fitted_on(decoder: Decoder, learned: str, M: NDArray[Any]) -> None:
+    """Refuse a decoder that has learned nothing yet, or what it learned from another number of columns."""
+    check_is_fitted(decoder, learned)
+    if (columns := getattr(decoder, learned).shape[-1]) != M.shape[1]:
+        raise ValueError(f"{type(decoder).__name__} was fitted on {columns} columns and this code has {M.shape[1]}.")
 
 
 def signs_of(M: NDArray[Any]) -> tuple[Array, Array, Array]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes.decoders._coupling import ACCEPTED, divergence_coupling, pairwise_coupling
-from outputcodes.decoders.base import Array, Scorer
+from outputcodes.decoders.base import Array, Scorer, check_fitted_on
 from outputcodes.decoders.likelihood import SigmoidDecoder
-from outputcodes.decoders.pairwise import _not_all_pairs
+from outputcodes.decoders.pairwise import not_all_pairs
 
 METHODS = ("kl", "hastie-tibshirani", "wu-lin-weng")
 # The probability of a bit is kept at least e^-28 ≈ 1e-12 from 0 and 1, so that no column forbids a class for good.
@@ -67,11 +67,12 @@ class Coupling(SigmoidDecoder):
         if self.method not in METHODS:
             return f"method={self.method!r} must be one of {', '.join(METHODS)}."
         if self.method != "kl":
-            return _not_all_pairs(M, self.method, "coupling")
+            return not_all_pairs(M, self.method, "coupling")
         both = (M > 0).any(axis=0) & (M < 0).any(axis=0)
         return None if both.any() else "decoder='coupling' compares classes, and no column of this code has both signs."
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
+        check_fitted_on(self, "slope_", M)
         if self.method == "wu-lin-weng":
             couple = pairwise_coupling(M)
         else:

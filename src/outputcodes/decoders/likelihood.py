@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from outputcodes.decoders._overlap import (
     MOST_BITS,
@@ -18,7 +17,7 @@ from outputcodes.decoders._overlap import (
     shares_by_sets,
 )
 from outputcodes.decoders._sigmoid import fit_sigmoids
-from outputcodes.decoders.base import Array, Scorer, signs_of
+from outputcodes.decoders.base import Array, Scorer, check_fitted_on, signs_of
 from outputcodes.decoders.probabilistic import ProbabilisticDecoder
 
 
@@ -37,9 +36,6 @@ class SigmoidDecoder(ProbabilisticDecoder):
 
     def _log_odds(self, F: Array) -> Array:
         """ln P(+1)/P(−1) of each margin."""
-        check_is_fitted(self)
-        if len(self.slope_) != F.shape[1]:
-            raise ValueError(f"The decoder was fitted on {len(self.slope_)} columns and F has {F.shape[1]}.")
         return -(self.slope_ * F + self.offset_)
 
 
@@ -97,7 +93,17 @@ class Likelihood(SigmoidDecoder):
             "fewer zeros, or probability='coupling'."
         )
 
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """Rows that share codewords."""
+        check_fitted_on(self, "slope_", M)
+        return "two rows of the code are nowhere opposite and share codewords" if compatible(M).any() else None
+
+    def worst_margins(self, F: Array, lowest: Array) -> Array:
+        """Where a sigmoid falls, what speaks for the class speaks against it: the worst is the margin as it is."""
+        return np.where(self.slope_ > 0, F, lowest)
+
     def _scorer(self, M: NDArray[Any]) -> Scorer:
+        check_fitted_on(self, "slope_", M)
         plus, minus, _ = (part.T for part in signs_of(M))
         shares = None
         if compatible(M).any():
@@ -115,7 +121,12 @@ class Likelihood(SigmoidDecoder):
     def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
         def posterior(log_q: Array) -> Array:
             q = np.exp(log_q)
-            rest: Array = np.maximum(1 - q.sum(axis=1, keepdims=True), 0.0) / q.shape[1]
-            return q + rest
+            rows, best = np.arange(len(q)), log_q.argmax(axis=1)
+            others = q.copy()
+            others[rows, best] = 0.0
+            # 1 − Σ q, from 1 − the largest without its rounding: a remainder of 1e-18 counts in a logarithm.
+            rest = np.maximum(-np.expm1(log_q[rows, best]) - others.sum(axis=1), 0.0) / q.shape[1]
+            P: Array = q + rest[:, None]
+            return P
 
         return posterior

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._blocks import row_blocks
 from outputcodes._validation import check_margins, check_weight
-from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
+from outputcodes.decoders.base import Array, Decoder, Scorer, check_fitted_on, signs_of
 from outputcodes.losses import LOSSES, Loss, as_loss
 
 # Up to here e^|f| and its reciprocal, summed over any code, neither overflow nor vanish.
@@ -73,6 +72,14 @@ class LossBased(Decoder):
             )
         as_loss(self.loss)  # an unknown name has an error of its own
         return None if self.zeros in ("count", "ignore") else f"zeros={self.zeros!r} must be 'count' or 'ignore'."
+
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """A loss that rises again, or rows in which a margin weighs more than in others."""
+        if self.loss is not None and not as_loss(self.loss).nonincreasing:
+            return f"the loss {as_loss(self.loss).name!r} rises again for large margins"
+        if self.zeros == "ignore" and len(np.unique(np.count_nonzero(M, axis=1))) > 1:
+            return "with zeros='ignore' a margin weighs more in rows that have fewer non-zero entries"
+        return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         assert self.loss is not None  # `objection` saw to it
@@ -134,7 +141,7 @@ class AccuracyWeighted(Decoder):
         return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
-        check_is_fitted(self)
+        check_fitted_on(self, "accuracy_", M)
         return loss_scorer(as_loss(self.loss), M, self.accuracy_)
 
 

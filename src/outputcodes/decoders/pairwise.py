@@ -25,7 +25,11 @@ class Vote(Decoder):
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A code that is not all-pairs."""
-        return _not_all_pairs(M, "vote", "hamming")
+        return not_all_pairs(M, "vote", "hamming")
+
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """None: a pair decided for a class never harms it."""
+        return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         rows = M.astype(np.float64)
@@ -56,7 +60,11 @@ class Dag(Decoder):
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """A code that is not all-pairs."""
-        return _not_all_pairs(M, "dag", "hamming")
+        return not_all_pairs(M, "dag", "hamming")
+
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """None: a pair decided for a class never harms it."""
+        return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         k = M.shape[0]
@@ -82,7 +90,8 @@ class Dag(Decoder):
         return score
 
 
-def _not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
+def not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
+    """Why a decoder for pairs can't serve the code, or None."""
     k, L = M.shape
     first, last = np.argmax(M != 0, axis=0), k - 1 - np.argmax(M[::-1] != 0, axis=0)
     columns = np.arange(L)

@@ -75,6 +75,14 @@ class Softmax(ProbabilisticDecoder):
         """The other decoder's."""
         return self.inner.objection(M)
 
+    def loo_objection(self, M: NDArray[Any]) -> str | None:
+        """The other decoder's."""
+        return self.inner.loo_objection(M)
+
+    def worst_margins(self, F: Array, lowest: Array) -> Array:
+        """The other decoder's."""
+        return self.inner.worst_margins(F, lowest)
+
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
         """Find the temperature on margins F; rows in which a column has none (NaN) are left out."""
         margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)

@@ -72,6 +72,7 @@ class KernelSVM(SharedLearner):
 
     loss: ClassVar[str] = "hinge"
     takes_sparse: ClassVar[bool] = True
+    warm_starts: ClassVar[bool] = True
 
     def __init__(
         self,

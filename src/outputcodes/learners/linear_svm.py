@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -70,6 +70,8 @@ class LinearSVM(LinearLearner):
     >>> model.margins(X).shape
     (150, 3)
     """
+
+    warm_starts: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -30,6 +30,8 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
     # Which X the engine takes.
     takes_sparse: ClassVar[bool] = False
     takes_nan: ClassVar[bool] = False
+    # Whether a warm start saves time and does not show in the answer; folds then start from the whole.
+    warm_starts: ClassVar[bool] = False
 
     def prepare(self, X: Any, like: Any = None) -> Any:
         """What depends on X alone, for all columns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,9 @@ class SingleCall(BaseEstimator):
     learner : PerColumn
         The estimator to call, and how its margins are read.
     """
+
+    # A column depends on its companions: margins of one are no margins of the other where these differ.
+    joint: ClassVar[bool] = True
 
     def __init__(self, learner: PerColumn) -> None:
         self.learner = learner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, judge, warn_of_free_bias
+from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge
 
 
 class _OnPath:
@@ -97,7 +98,8 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     Candidates that differ only in C are trained one after another, C rising, each from the dual variables of the last;
-    kernels that differ only in gamma share squared distances. A code is drawn once for all candidates.
+    kernels that differ only in gamma share squared distances. A code is drawn once for all candidates, unless the grid
+    varies `random_state`.
 
     Examples
     --------
@@ -123,29 +125,34 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         """Train and judge every candidate."""
         as_judged(self.estimator)
         candidates = list(ParameterGrid(self.param_grid))
-        models = [clone(self.estimator).set_params(**params) for params in candidates]
+        if not candidates:
+            raise ValueError(f"param_grid={self.param_grid!r} holds no candidate; {{}} is the estimator as it is.")
+        # Candidates share no object, neither with each other nor with the user's grid.
+        models = [clone(self.estimator).set_params(**clone(params, safe=False)) for params in candidates]
         learners = [as_judged(model) for model in models]
-        if free := [learner for learner in learners if getattr(learner, "bias", None) == "free"]:
-            warn_of_free_bias(free[0])
+        for doubt in sorted({doubt for learner in learners if (doubt := doubt_about(learner))}):
+            warnings.warn(doubt, UserWarning, stacklevel=2)
         seed = as_seed(self.estimator.random_state)
         judged: dict[int, LeaveOneOut] = {}
         seconds = np.empty(len(candidates))
-        best: tuple[Any, ...] | None = None
-        before = None
+        best: tuple[Any, ...] = (np.inf,)
+        before: _OnPath | None = None
         for index in _path(candidates):
             start = time.perf_counter()
             model, learner = models[index], learners[index]
+            if before is not None and type(before.learner) is not type(learner):
+                before = None  # what another kind of learner prepared and solved is of no use
             given, path = model.get_params(deep=False), _OnPath(learner, before)
-            model.set_params(estimator=path, random_state=seed).fit(X, y, sample_weight)
+            drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
+            model.set_params(estimator=path, random_state=drawn).fit(X, y, sample_weight)
             judged[index] = judge(model, model._problem(X, y, sample_weight, {})[0], self.ties_as_errors)
             before = path.ended(model)
             model.set_params(estimator=given["estimator"], random_state=given["random_state"])
             seconds[index] = time.perf_counter() - start
             rank = (judged[index].error, *_flexibility(learner, path.data), index)
-            if best is None or rank < best:
+            if rank < best:
                 best, kept = rank, model
             models[index] = None
-        assert best is not None
         self._record(candidates, judged, seconds, best[-1])
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(kept, name):

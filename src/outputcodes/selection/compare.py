@@ -18,7 +18,9 @@ from outputcodes._validation import take_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import as_decoder
+from outputcodes.decoding import decoder_for
 from outputcodes.selection.statistics import corrected_t_test
+from outputcodes.training import Problem
 
 Rows = NDArray[np.intp]
 Folds = list[tuple[Rows, Rows]]
@@ -62,10 +64,10 @@ def compare(
     X: Any,
     y: ArrayLike,
     estimator: Any = None,
-    *,
     codes: Iterable[Any] = ("one-vs-all", "all-pairs", "dense", "sparse"),
     decoders: Iterable[Any] = ("hamming", "loss"),
     cv: Any = 5,
+    *,
     n_jobs: int | None = None,
     random_state: int = 0,
     watch: Callable[[str, int, int], None] | None = None,
@@ -80,7 +82,8 @@ def compare(
     estimator : estimator or mapping, optional
         The binary learner, as for `OutputCodeClassifier`; a mapping from names to learners compares several.
     codes, decoders : iterables of names or objects
-        A decoder that can't serve a code ("vote" for anything but all-pairs) is left out for that code.
+        A decoder that can't serve a code ("vote" for anything but all-pairs) is left out for that code; where the code
+        is made from data, one that can't serve it in every fold.
     cv : int or splitter, default=5
         Folds, stratified and shuffled for a number. A code is drawn once and is the same in all folds, unless it is
         made from data: then from each fold's training rows.
@@ -104,7 +107,7 @@ def compare(
     pairs = [(name, code) for name in learners for code in codes]
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):
-        model = OutputCodeClassifier(
+        model = _WithProblem(
             learners[name], code=_fixed(code, np.unique(y), random_state), n_jobs=n_jobs, random_state=random_state
         )
 
@@ -126,8 +129,16 @@ def compare(
     return [dataclasses.replace(row, p_value=corrected_t_test(row.fold_errors, best, ratio).p_value) for row in results]
 
 
+class _WithProblem(OutputCodeClassifier):
+    """A classifier that keeps the problem it was trained on: decoders that learn share its margins, held out or not."""
+
+    def _problem(self, *sample: Any) -> tuple[Problem, Any]:
+        self.problem_, code = super()._problem(*sample)
+        return self.problem_, code
+
+
 def _compare_decoders(
-    model: OutputCodeClassifier,
+    model: _WithProblem,
     X: Any,
     y: NDArray[Any],
     decoders: list[Any],
@@ -136,8 +147,7 @@ def _compare_decoders(
 ) -> list[Comparison]:
     """One classifier trained on every fold, its margins read by every decoder that can."""
     kernel = model.__sklearn_tags__().input_tags.pairwise
-    served: list[Any] = []
-    errors: list[list[float]] = []
+    errors: list[list[float]] = [[] for _ in decoders]
     seconds, lengths = [], []
     for f, (train, test) in enumerate(folds):
         X_train, X_test = take_rows(X, train), take_rows(X, test)
@@ -148,19 +158,11 @@ def _compare_decoders(
         seconds.append(time.perf_counter() - start)
         M = model.code_matrix_
         lengths.append(M.shape[1])
-        if f == 0:
-            served = [one for one in decoders if as_decoder(one).for_loss(model.margin_loss_).objection(M) is None]
         F = model.margins(X_test)
-        errors.append([])
-        for decoder in served:
-            if as_decoder(decoder).needs == "held-out":
-                # Its margins are cross-fitted, which is the classifier's own affair.
-                other = OutputCodeClassifier(**(model.get_params(deep=False) | {"decoder": decoder}))
-                predicted = other.fit(X_train, y[train]).predict(X_test)
-            else:
-                fitted = model.with_decoder(decoder, X_train, y[train]).decoder_
-                predicted = model.classes_[fitted.predict(F, M)]
-            errors[-1].append(float(np.mean(predicted != y[test])))
+        for decoder, of_decoder in zip(decoders, errors, strict=True):
+            if as_decoder(decoder).for_loss(model.margin_loss_).objection(M) is None:
+                fitted = model._fit_decoder(decoder_for(decoder, model.margin_loss_, M), model.problem_)
+                of_decoder.append(float(np.mean(model.classes_[fitted.predict(F, M)] != y[test])))
         tell(f)
     return [
         Comparison(
@@ -170,9 +172,10 @@ def _compare_decoders(
             float(np.mean(of_decoder)),
             float(np.std(of_decoder, ddof=1)) if len(folds) > 1 else 0.0,
             float(np.mean(seconds)),
-            of_decoder,
+            tuple(of_decoder),
         )
-        for decoder, of_decoder in zip(served, zip(*errors, strict=True), strict=True)
+        for decoder, of_decoder in zip(decoders, errors, strict=True)
+        if len(of_decoder) == len(folds)
     ]
 
 
@@ -191,7 +194,7 @@ def _fixed(code: Any, classes: NDArray[Any], random_state: int) -> Any:
     if (rows := rows_by_label(code)) is not None:
         return rows
     resolved = as_code(code)
-    if hasattr(resolved, "_from_problem"):
+    if getattr(resolved, "needs_problem", False):
         return code
     M = resolved.matrix(len(classes), random_state=random_state)
     return dict(zip(classes.tolist(), M.tolist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,11 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes.bounds.leave_one_out import possible_loo_errors
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners import KernelSVM, as_learner
-from outputcodes.training import Problem
+from outputcodes.training import Problem, alone_on_its_side
 
 FREE_BIAS = (
     "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
     "is an estimate. Use bias='folded' for a bound."
+)
+INDEFINITE = (
+    "The leave-one-out bound holds for positive semi-definite kernels; with kernel='sigmoid', and with 'poly' of a "
+    "negative coef0 or a degree that is not whole, it is an estimate. Use another kernel for a bound."
 )
 
 
@@ -51,8 +56,9 @@ def leave_one_out(
     """The leave-one-out error of a fitted classifier on the sample it was fitted on.
 
     Exact for learners that answer `leave_one_out_margins` (Ridge); for KernelSVM the bound of
-    `outputcodes.bounds.loo_error_bound`, or with a free bias an estimate, which is said with a warning. The code and
-    what the decoder has learned are the same with and without the example, and so are balanced weights.
+    `outputcodes.bounds.loo_error_bound`, or with a free bias or an indefinite kernel an estimate, which is said with a
+    warning. A kernel that you give, as a function or as a matrix, must be positive semi-definite. The code and what the
+    decoder has learned are the same with and without the example, and so are balanced weights.
 
     Parameters
     ----------
@@ -75,8 +81,15 @@ def leave_one_out(
     ('bound', 0.167)
     """
     check_is_fitted(model)
-    warn_of_free_bias(as_judged(model))
-    return judge(model, model._problem(X, y, sample_weight, {})[0], ties_as_errors)
+    if doubt := doubt_about(as_judged(model)):
+        warnings.warn(doubt, UserWarning, stacklevel=2)
+    model._check_features(X, reset=False)
+    # The sample is checked by a copy, which takes its classes from it; what it would draw is of no use here.
+    other = copy.copy(model).set_params(random_state=0)
+    problem = other._problem(X, y, sample_weight, {})[0]
+    if not np.array_equal(other.classes_, model.classes_):
+        raise ValueError(f"y has the classes {other.classes_}; the model was fitted on {model.classes_}.")
+    return judge(model, problem, ties_as_errors)
 
 
 def as_judged(model: Any) -> Any:
@@ -91,20 +104,26 @@ def as_judged(model: Any) -> Any:
     )
 
 
-def warn_of_free_bias(learner: Any) -> None:
-    """Say that a bound is only an estimate."""
-    if isinstance(learner, KernelSVM) and learner.bias == "free":
-        warnings.warn(FREE_BIAS, UserWarning, stacklevel=3)
+def doubt_about(learner: Any) -> str | None:
+    """Why what is known of its leave-one-out error is an estimate; None if it is a bound, or exact."""
+    if hasattr(learner, "leave_one_out_margins"):
+        return None
+    if learner.bias == "free":
+        return FREE_BIAS
+    odd_power = learner.kernel == "poly" and (learner.coef0 < 0 or learner.degree < 0 or learner.degree % 1 != 0)
+    return INDEFINITE if odd_power or learner.kernel == "sigmoid" else None
 
 
 def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = True) -> LeaveOneOut:
     """`leave_one_out` of a classifier and the problem that it was trained on."""
     learner: Any = problem.learner
     M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
+    only = alone_on_its_side(M, labels)
+    # Without the only example of a side, a column answers the other one; without the only one of both, 0.
+    answer = np.where(columns.live, -M[labels], 0.0)
     if hasattr(learner, "leave_one_out_margins"):
         F = problem.margins_for_decoder(M, 2, columns)  # any number of folds: it answers the closed form
-        # Without the only example of a side, a column answers the other one.
-        F = np.where(np.isnan(F), -M[labels], F)
+        F = np.where(only, answer, F)
         return _of(model.decoder_.predict(F, M) != labels, "exact", problem)
     alpha = np.zeros((len(labels), M.shape[1]))
     if columns.fitted is not None:
@@ -113,9 +132,12 @@ def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = 
             raise ValueError(f"X and y have {len(alpha)} rows of positive weight; the model was fitted on {len(dual)}.")
         alpha[:, columns.live] = dual
     F = columns.margins(problem.data, problem.rows)
+    F, alpha = np.where(only, answer, F), np.where(only, 0.0, alpha)
     diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
+    if doubt := doubt_about(learner):
+        diag = np.maximum(diag, 0.0)  # which of an indefinite kernel may be negative
     wrong = possible_loo_errors(F, labels, M, alpha, diag, model.decoder_, ties_as_errors)
-    return _of(wrong, "estimate" if learner.bias == "free" else "bound", problem)
+    return _of(wrong, "estimate" if doubt else "bound", problem)
 
 
 def _of(wrong: NDArray[np.bool_], kind: Literal["exact", "bound", "estimate"], problem: Problem) -> LeaveOneOut:

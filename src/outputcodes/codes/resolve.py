@@ -1,0 +1,54 @@
+"""How a name, an object, a matrix or a mapping becomes a code."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._validation import unknown_name
+from outputcodes.codes.base import Code
+from outputcodes.codes.given import Given, rows_by_label
+
+# Filled by `names`: apart from it, as some of the codes named there take the name of another one.
+CODES: dict[str, Callable[[], Code]] = {}
+
+
+def as_code(code: Any) -> Any:
+    """Return the code meant by a name, an object with `matrix`, or a matrix.
+
+    >>> as_code("one-vs-all")
+    OneVsAll()
+    >>> as_code([[1, -1], [-1, 1], [-1, -1]]).matrix(3).shape
+    (3, 2)
+    """
+    if isinstance(code, str):
+        if code in CODES:
+            return CODES[code]()
+        raise unknown_name("code", code, CODES)
+    if hasattr(code, "matrix") and not isinstance(code, type):
+        return code
+    if np.ndim(code) == 0:
+        raise ValueError(
+            f"code={code!r} must be a name ({', '.join(CODES)}), an instance such as Dense(), "
+            "or a matrix over {-1, 0, +1}; a classifier also takes a mapping {label: row}."
+        )
+    return Given(code)
+
+
+def code_for(code: Any, present: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+    """Return the classes in sorted order and the code whose rows they pick; a mapping may know more than are present.
+
+    >>> classes, code = code_for({"dog": [-1, 1], "cat": [1, -1], "cow": [1, 1]}, np.array(["cat", "dog"]))
+    >>> classes.tolist(), code.matrix(3).tolist()
+    (['cat', 'cow', 'dog'], [[1, -1], [1, 1], [-1, 1]])
+    """
+    rows = rows_by_label(code)
+    if rows is None:
+        return present, as_code(code)
+    classes = np.unique(list(rows))
+    if (unknown := np.setdiff1d(present, classes)).size:
+        raise ValueError(
+            f"code has no row for the classes {unknown[:5].tolist()} of y; its labels are {classes[:5].tolist()}."
+        )
+    return classes, Given([rows[label] for label in classes.tolist()])
