@@ -15,6 +15,7 @@ from outputcodes import (
     learners,
     losses,
     persistence,
+    report,
     selection,
     tables,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "learners",
     "losses",
     "persistence",
+    "report",
     "selection",
     "tables",
 ]

@@ -1,0 +1,8 @@
+"""Results as plain data, as one HTML page that needs no network, and single predictions explained."""
+
+from outputcodes.report.answers import Answers, answers
+from outputcodes.report.data import report_data
+from outputcodes.report.explain import Explanation, explain
+from outputcodes.report.page import render, write_report
+
+__all__ = ["Answers", "Explanation", "answers", "explain", "render", "report_data", "write_report"]

@@ -1,0 +1,202 @@
+// The data with its words and numbers, the headline, and the ranked table with its sorting and filtering.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const shareOfErrors = data.metric !== "log-loss";
+const format = (error) => (shareOfErrors ? percent(error, 2) : number(error, 4));
+const points = (difference) =>
+  `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shareOfErrors ? (100 * Math.abs(difference)).toFixed(2) : number(Math.abs(difference))}`;
+const nameOf = (row) => [row.learner, row.code, row.decoder].filter(Boolean).join(" · ") || "unnamed";
+const plusMinus = (row) => {
+  if (!row.interval) return "";
+  const half = (row.interval[1] - row.interval[0]) / 2;
+  return ` ± ${shareOfErrors ? (100 * half).toFixed(2) : number(half)}`;
+};
+
+let chosenRow = data.rows[0];
+function choose(row) {
+  chosenRow = row;
+  document
+    .querySelectorAll("[data-rank]")
+    .forEach((node) => node.classList.toggle("picked", node.dataset.rank === String(row.rank)));
+}
+
+const sections = [];
+function section(id, title, text, ...content) {
+  const node = el(
+    "section",
+    { id, class: "card", "aria-labelledby": `${id}-title` },
+    el("h2", { id: `${id}-title` }, title),
+    text ? el("p", { class: "lead" }, text) : null,
+    content,
+  );
+  sections.push({ id, title, node });
+}
+
+function headline() {
+  const best = data.rows[0],
+    others = data.rows.length - 1;
+  const level = data.rows.slice(1).filter((row) => known(row.p_value) && row.p_value >= 0.05).length;
+  const tile = (value, label, extra) =>
+    el("div", { class: `tile ${extra || ""}` }, el("strong", {}, value), el("span", {}, label));
+  document
+    .getElementById("headline")
+    .append(
+      ...[
+        tile(nameOf(best), `best of ${data.rows.length} systems`, "wide"),
+        tile(
+          format(best.error) + plusMinus(best),
+          best.fold_errors.length > 1 ? `${data.metric}, ${best.fold_errors.length} folds, 95 % interval` : data.metric,
+        ),
+        known(best.columns) ? tile(count(best.columns), "binary columns") : null,
+        known(best.fit_seconds) ? tile(seconds(best.fit_seconds), "to train one fold") : null,
+        data.rows.slice(1).some((row) => known(row.p_value))
+          ? tile(`${level} of ${others}`, "others not told apart from it at 5 %")
+          : null,
+      ].filter(known),
+    );
+  document
+    .getElementById("facts")
+    .append(...data.facts.flatMap(([name, value]) => [el("span", {}, `${name} `, el("b", {}, value)), " "]));
+}
+
+function strip(row, most) {
+  const at = (value) => `${clamp((100 * value) / most, 0, 100).toFixed(2)}%`;
+  return el(
+    "span",
+    { class: "strip", "aria-hidden": "true" },
+    row.interval
+      ? el("span", {
+          class: "between",
+          style: { left: at(row.interval[0]), width: at(row.interval[1] - row.interval[0]) },
+        })
+      : null,
+    row.fold_errors.length > 1
+      ? row.fold_errors.map((error) => el("span", { class: "fold", style: { left: at(error) } }))
+      : null,
+    el("span", { class: "mean", style: { left: at(row.error) } }),
+  );
+}
+
+// The rows as they are shown, with every digit.
+function spreadsheet(rows) {
+  const keys = Object.keys(data.rows[0]).filter((key) => !["fold_errors", "interval", "frontier"].includes(key));
+  const cell = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : (value ?? ""));
+  return [keys, ...rows.map((row) => keys.map((key) => cell(row[key])))]
+    .map((cells) => `${cells.join(",")}\r\n`)
+    .join("");
+}
+
+function ranking() {
+  const rows = data.rows,
+    most =
+      Math.max(...rows.map((row) => Math.max(row.error, ...row.fold_errors, row.interval ? row.interval[1] : 0))) || 1;
+  const columns = [
+    {
+      key: "rank",
+      title: "#",
+      cell: (row) => el("button", { type: "button", title: "Find it in the pictures" }, String(row.rank)),
+      num: true,
+    },
+    {
+      key: "error",
+      title: data.metric,
+      cell: (row) => [el("b", {}, format(row.error)), el("small", {}, plusMinus(row))],
+      num: true,
+    },
+    { key: "learner", title: "system", cell: (row) => row.learner },
+    { key: "code", title: "code", cell: (row) => row.code },
+    { key: "decoder", title: "decoder", cell: (row) => row.decoder },
+    { key: "strip", title: "folds", cell: (row) => strip(row, most), still: true },
+    { key: "columns", title: "columns", cell: (row) => (known(row.columns) ? count(row.columns) : "–"), num: true },
+    {
+      key: "p_value",
+      title: "p vs best",
+      cell: (row) => (row.rank === 1 ? "best" : chance(row.p_value)),
+      num: true,
+    },
+    { key: "fit_seconds", title: "train", cell: (row) => seconds(row.fit_seconds), num: true },
+    { key: "predict_seconds", title: "predict", cell: (row) => seconds(row.predict_seconds), num: true },
+    { key: "size_bytes", title: "size", cell: (row) => bytes(row.size_bytes), num: true },
+  ].filter(({ key }) => key === "strip" || rows.some((row) => known(row[key]) && row[key] !== ""));
+  const body = el("tbody"),
+    shown = el("output", { class: "shown", for: "search" });
+  const lines = rows.map((row) =>
+    el(
+      "tr",
+      { "data-rank": row.rank, onclick: () => choose(row) },
+      columns.map(({ key, cell, num }) => el("td", { class: `of-${key}${num ? " num" : ""}` }, cell(row))),
+    ),
+  );
+  let sorting = { key: "rank", down: false };
+  const heads = columns.map(({ key, title, num, still }) =>
+    el(
+      "th",
+      { scope: "col", class: num ? "num" : null, "data-key": key, "aria-sort": key === "rank" ? "ascending" : null },
+      still ? title : el("button", { type: "button", onclick: () => sort(key) }, title),
+    ),
+  );
+  function sort(key) {
+    sorting = { key, down: sorting.key === key && !sorting.down };
+    heads.forEach((head) => {
+      if (head.dataset.key === key) head.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    arrange();
+  }
+  // What is not known comes last in either direction; equal values stay in their ranks.
+  function compare(a, b) {
+    const [x, y] = [rows[a][sorting.key], rows[b][sorting.key]];
+    const empty = (value) => !known(value) || value === "";
+    if (empty(x) || empty(y)) return empty(x) - empty(y) || a - b;
+    const order = typeof x === "string" ? x.localeCompare(y) : x - y;
+    return (sorting.down ? -order : order) || a - b;
+  }
+  const search = el("input", {
+    id: "search",
+    type: "search",
+    placeholder: "filter: words, all of them",
+    "aria-label": "Filter the systems",
+    oninput: arrange,
+  });
+  const selects = ["learner", "code", "decoder"]
+    .map((key) => {
+      const values = [...new Set(rows.map((row) => row[key]))].filter(Boolean).sort();
+      return values.length < 2
+        ? null
+        : el(
+            "select",
+            { "data-key": key, "aria-label": `Only this ${key === "learner" ? "system" : key}`, onchange: arrange },
+            el("option", { value: "" }, `every ${key === "learner" ? "system" : key}`),
+            values.map((value) => el("option", { value }, value)),
+          );
+    })
+    .filter(known);
+  const save = el("a", { class: "save", download: "ranking.csv" }, "Save as CSV");
+  function arrange() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const kept = range(rows.length).filter(
+      (i) =>
+        words.every((word) => nameOf(rows[i]).toLowerCase().includes(word)) &&
+        selects.every((select) => !select.value || rows[i][select.dataset.key] === select.value),
+    );
+    body.replaceChildren(...kept.sort(compare).map((i) => lines[i]));
+    shown.textContent = `${kept.length} of ${rows.length}`;
+    save.setAttribute(
+      "href",
+      `data:text/csv;charset=utf-8,${encodeURIComponent(spreadsheet(kept.map((i) => rows[i])))}`,
+    );
+    choose(chosenRow);
+  }
+  arrange();
+  section(
+    "ranking",
+    "Ranking",
+    "Best first. Each dot is the error of a fold, the bar its 95 % interval; p is that of the corrected paired t-test on the folds against the best. Click a heading to sort, a row to find it in the pictures.",
+    el("div", { class: "tools" }, search, selects, shown, save),
+    el(
+      "div",
+      { class: "scroll" },
+      el("table", { id: "ranked", class: "ranked" }, el("thead", {}, el("tr", {}, heads)), body),
+    ),
+  );
+}
