@@ -9,9 +9,9 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_sco
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.codes import Dense
+from outputcodes.codes import Code, Dense, as_code
 from outputcodes.codes._data_driven import DataDriven
-from outputcodes.decoders import Likelihood, LossBased
+from outputcodes.decoders import Likelihood, LossBased, Softmax
 from outputcodes.learners import Ridge
 from outputcodes.selection import compare, corrected_t_test
 
@@ -108,3 +108,33 @@ def test_one_code_for_all_folds_even_if_one_lacks_a_class():
     assert rows[0].columns == 3
     assert rows[0].fold_errors[0] == 1  # a class never seen in training is never right
     assert seen == [("one-vs-all", 1, 2), ("one-vs-all", 2, 2)]
+
+
+def test_decoders_that_learn_from_held_out_margins_share_the_trainings():
+    trained = []
+
+    class Recording(RidgeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            trained.append(len(y))
+            return super().fit(X, y, sample_weight)
+
+    decoders = [Likelihood(), "coupling", Softmax("loss"), "accuracy-weighted", "linear"]
+    rows = compare(X, y, Recording(), ["one-vs-all"], decoders, 2)
+    assert len(rows) == len(decoders)
+    # In each of two folds, three columns on its 75 rows and on those of three inner folds.
+    assert sorted(trained) == 2 * 3 * 3 * [50] + 2 * 3 * [75]
+
+
+def test_a_decoder_must_serve_a_code_made_from_data_in_every_fold():
+    class PairsInTheFirstFold(Code):
+        needs_problem = True
+
+        def _matrix(self, k, rng, problem):
+            return as_code("all-pairs" if problem.rows.size < 100 else "one-vs-all").matrix(k)
+
+    folds = [(np.r_[:45, 50:95, 100:109], np.r_[45:50]), (np.r_[:45, 50:95, 100:145], np.r_[145:150])]
+    for parts in (folds, folds[::-1]):
+        rows = compare(X, y, RidgeClassifier(), [PairsInTheFirstFold()], ["vote", "linear"], parts)
+        assert [row.decoder for row in rows] == ["linear"]
+    (row,) = compare(X, y, RidgeClassifier(), [PairsInTheFirstFold()], ["vote"], folds[:1])
+    assert row.decoder == "vote"

@@ -319,7 +319,7 @@ def test_a_remainder_far_below_rounding_is_exact():
     np.testing.assert_allclose(P[1:], wrong, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e90])
 def test_plain_sigmoids_know_proportions_of_weights_alone(scale):
     rng = np.random.default_rng(0)
     y, M = rng.integers(2, size=60), np.array([[-1], [1]])

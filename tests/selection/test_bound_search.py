@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
+from outputcodes.codes import Dense
 from outputcodes.learners import KernelSVM, Ridge
 from outputcodes.selection import BoundSearch, leave_one_out
 
@@ -141,6 +142,12 @@ def test_a_free_bias_is_said_to_be_an_estimate():
         search = BoundSearch(free, GRID).fit(X, names)
     assert len(said) == 1
     assert set(search.cv_results_["loo_kind"]) == {"estimate"}
+    with pytest.warns(UserWarning, match="semi-definite") as said:
+        search = BoundSearch(SVM, {"estimator__kernel": ["sigmoid", "linear"], "estimator__C": [0.1, 1.0]}).fit(
+            X, names
+        )
+    assert len(said) == 1
+    assert search.cv_results_["loo_kind"].tolist() == ["estimate", "bound"] * 2
 
 
 def test_it_stands_in_pipelines_and_in_cross_validation():
@@ -163,5 +170,37 @@ def test_what_cannot_be_judged_is_refused():
     for estimator in (SVC(), OutputCodeClassifier(SVC()), make_pipeline(StandardScaler(), SVM)):
         with pytest.raises(ValueError, match="no leave-one-out error after one training"):
             BoundSearch(estimator, {}).fit(X, names)
+    with pytest.raises(ValueError, match=r"param_grid=\[\] holds no candidate"):
+        BoundSearch(SVM, []).fit(X, names)
     with pytest.raises(ValueError, match="rises again"):
         BoundSearch(clone(SVM).set_params(decoder="squared"), {}).fit(X, names)
+
+
+def test_objects_in_the_grid_are_copied():
+    given = KernelSVM(bias="folded", gamma=1.0, tol=1e-8)
+    costs = [0.001, 1.0, 100.0]
+    search = BoundSearch(SVM, {"estimator": [given], "estimator__C": costs}).fit(X, names)
+    alone = BoundSearch(clone(SVM).set_params(estimator=given), {"estimator__C": costs}).fit(X, names)
+    assert search.cv_results_["loo_error"] == pytest.approx(alone.cv_results_["loo_error"])
+    assert len(set(search.cv_results_["loo_error"])) > 1
+    assert given.C == 1.0
+    assert search.best_estimator_.estimator.C == search.best_params_["estimator__C"]
+
+
+def test_seeds_in_the_grid_are_used():
+    model = clone(SVM).set_params(code=Dense(length=4))
+    seeds = [0, 1, 2, 3]
+    search = BoundSearch(model, {"random_state": seeds}).fit(X, names)
+    alone = [clone(model).set_params(random_state=seed).fit(X, names) for seed in seeds]
+    assert search.cv_results_["loo_error"] == pytest.approx([leave_one_out(one, X, names).error for one in alone])
+    assert len(set(search.cv_results_["loo_error"])) > 1
+    best = search.best_estimator_
+    assert np.array_equal(best.code_matrix_, clone(best).fit(X, names).code_matrix_)
+
+
+def test_different_learners_in_one_grid():
+    learners = [Ridge(), KernelSVM(bias="folded", tol=1e-8), Ridge(10.0)]
+    search = BoundSearch(SVM, {"estimator": learners}).fit(X, names)
+    alone = [clone(SVM).set_params(estimator=learner).fit(X, names) for learner in learners]
+    assert search.cv_results_["loo_error"] == pytest.approx([leave_one_out(one, X, names).error for one in alone])
+    assert search.cv_results_["loo_kind"].tolist() == ["exact", "bound", "exact"]

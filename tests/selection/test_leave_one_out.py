@@ -10,6 +10,7 @@ from sklearn.preprocessing import minmax_scale
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.bounds.leave_one_out import pessimistic_margins
+from outputcodes.codes import as_code
 from outputcodes.learners import KernelSVM, Ridge
 from outputcodes.selection import leave_one_out
 
@@ -123,3 +124,54 @@ def test_probabilities_are_judged_by_what_they_predict(probability):
     for i in everyone:
         f = learner.fit_columns(data, y, M, rows=everyone[everyone != i]).margins(X[[i]])
         assert judged.wrong[i] or model.decoder_.predict(f, M)[0] == y[i]
+
+
+@pytest.mark.filterwarnings("ignore:.*answer a constant", "ignore:columns with one sign")
+@pytest.mark.parametrize("learner", [KernelSVM(kernel="linear", C=0.3, bias="none", tol=1e-8), Ridge()])
+def test_an_example_alone_on_its_side_leaves_the_column_to_the_other(learner):
+    # The last example is all of its class. Without it columns have one sign, or, in the second code, no example at all.
+    for seed in (1, 29, 69, 85, 145, 6):
+        rng = np.random.default_rng(seed)
+        parts = [rng.normal(size=(6, 2)) + 2 * rng.normal(size=2) for _ in range(2)] + [3 * rng.normal(size=(1, 2))]
+        points, labels = np.concatenate(parts), np.repeat([0, 1, 2], [6, 6, 1])
+        for code in (as_code("dense").matrix(3, random_state=seed).tolist(), [[1, 1, 0], [-1, -1, 0], [1, -1, 1]]):
+            model = OutputCodeClassifier(learner, code=dict(enumerate(code)), decoder="linear")
+            judged = leave_one_out(model.fit(points, labels), points, labels)
+            truth = wrong_without_it(model, points, labels)
+            assert (truth <= judged.wrong).all()
+            if judged.kind == "exact":
+                assert np.array_equal(truth, judged.wrong)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "bias", "seed"),
+    [({"kernel": "sigmoid", "coef0": 1}, "none", 13), ({"kernel": "poly", "coef0": -1}, "folded", 2)],
+)
+def test_an_indefinite_kernel_gives_an_estimate(kernel, bias, seed):
+    rng = np.random.default_rng(seed)
+    points, labels = rng.normal(size=(12, 2)), (rng.random(12) < 0.5).astype(int)
+    labels[:2] = 0, 1
+    gamma = 2.0 if kernel["kernel"] == "sigmoid" else 1.0
+    learner = KernelSVM(C=10.0, gamma=gamma, bias=bias, tol=1e-9, **kernel)
+    model = OutputCodeClassifier(learner, decoder="linear").fit(points, labels)
+    with pytest.warns(UserWarning, match="positive semi-definite"):
+        judged = leave_one_out(model, points, labels)
+    assert judged.kind == "estimate"
+    assert (wrong_without_it(model, points, labels) > judged.wrong).any()  # it is no bound
+    # Where the kernel is positive semi-definite, it is one.
+    whole = clone(model).set_params(estimator__kernel="poly", estimator__coef0=1.0).fit(points, labels)
+    assert leave_one_out(whole, points, labels).kind == "bound"
+
+
+def test_the_model_is_left_as_it_was():
+    state = np.random.RandomState(0)
+    model = OutputCodeClassifier(Ridge(), code="dense", random_state=state).fit(X, y)
+    before, drawn = dict(vars(model)), state.get_state()[1].copy()
+    leave_one_out(model, X, y)
+    assert all(vars(model)[name] is value for name, value in before.items())
+    assert np.array_equal(state.get_state()[1], drawn)
+    with pytest.raises(ValueError, match="fitted on"):
+        leave_one_out(model, X, np.array(["a", "b", "c"])[y])
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        leave_one_out(model, X[:, :2], y)
+    assert all(vars(model)[name] is value for name, value in before.items())

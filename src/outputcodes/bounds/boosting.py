@@ -40,7 +40,7 @@ def mh_error_bound(Z: ArrayLike, n_classes: int) -> float:
     >>> mh_error_bound([0.5, 0.5], n_classes=3)
     0.375
     """
-    return n_classes / 2 * normaliser_product(Z)
+    return _count(n_classes) / 2 * normaliser_product(Z)
 
 
 def mr_error_bound(Z: ArrayLike, n_classes: int) -> float:
@@ -51,7 +51,7 @@ def mr_error_bound(Z: ArrayLike, n_classes: int) -> float:
     >>> mr_error_bound([0.5, 0.5], n_classes=3)
     0.5
     """
-    return (n_classes - 1) * normaliser_product(Z)
+    return (_count(n_classes) - 1) * normaliser_product(Z)
 
 
 def oc_error_bound(
@@ -71,8 +71,10 @@ def oc_error_bound(
     e, U = _in_range("errors", errors, 0, 1), _in_range("separated", separated, 0, 1)
     if variant not in ("binary", "pseudo"):
         raise ValueError(f"variant={variant!r} must be 'binary' or 'pseudo'.")
+    if e.shape != U.shape:
+        raise ValueError(f"errors {e.shape} and separated {U.shape} must have an entry a round each.")
     factors = 1 - U + 2 * U * np.sqrt(e * (1 - e)) if variant == "binary" else np.sqrt(1 - (U * (1 - 2 * e)) ** 2)
-    return (n_classes - 1) * float(np.prod(factors))
+    return (_count(n_classes) - 1) * float(np.prod(factors))
 
 
 def mo_margin_bound(errors: ArrayLike, M: ArrayLike, theta: float = 0.0) -> float:
@@ -88,6 +90,8 @@ def mo_margin_bound(errors: ArrayLike, M: ArrayLike, theta: float = 0.0) -> floa
     >>> round(mo_margin_bound([0.2, 0.3, 0.25], one_vs_all, theta=0.1), 6)
     1.125147
     """
+    if not -1 <= theta <= 1:
+        raise ValueError(f"theta={theta} must be between -1 and 1: margins are.")
     e = _in_range("errors", errors, 0, 0.5)
     return _ratio_without_zeros(M) * float(np.prod(2 * np.sqrt(e ** (1 - theta) * (1 - e) ** (1 + theta))))
 
@@ -102,8 +106,6 @@ def mo_margin_bound_by_edge(edge: float, n_rounds: int, M: ArrayLike, theta: flo
     >>> round(mo_margin_bound_by_edge(0.2, 10, 2 * np.eye(3) - 1), 4)
     0.6273
     """
-    if not -1 <= theta <= 1:
-        raise ValueError(f"theta={theta} must be between -1 and 1: margins are.")
     return mo_margin_bound(np.full(n_rounds, 0.5 - float(_in_range("edge", edge, 0, 0.5))), M, theta)
 
 
@@ -119,6 +121,7 @@ def mo_margin_bound_by_zeros(Z: ArrayLike, eta: float, y: ArrayLike, M: ArrayLik
     """
     if not theta >= 0:
         raise ValueError(f"theta={theta} must be at least 0 where a code may have zeros.")
+    _check_eta(eta)
     q = zero_fraction(y, M)
     return float(_length_over_distance(M) * np.exp(2 * eta * theta) * (q + (1 - q) * normaliser_product(Z)))
 
@@ -135,8 +138,7 @@ def normalised_scores(F: ArrayLike, M: ArrayLike, eta: float) -> Array:
     """
     code = np.asarray(M, dtype=np.float64)
     F, _, code = check_margins(F, np.zeros(len(np.asarray(F)), dtype=np.intp), code)
-    if not eta >= 0:
-        raise ValueError(f"eta={eta} must be at least 0: it is the sum of the coefficients.")
+    _check_eta(eta)
     if eta == 0:
         return np.zeros((len(F), len(code)))
     scores = loss_scorer(as_loss("exponential"), code, np.ones(code.shape))(F)
@@ -221,6 +223,17 @@ def _ratio_without_zeros(M: ArrayLike) -> float:
     if not np.all(M):
         raise ValueError("M has zeros; use mo_margin_bound_by_zeros.")
     return _length_over_distance(M)
+
+
+def _check_eta(eta: float) -> None:
+    if not eta >= 0:
+        raise ValueError(f"eta={eta} must be at least 0: it is the sum of the coefficients.")
+
+
+def _count(n_classes: int) -> int:
+    if not n_classes >= 2:
+        raise ValueError(f"n_classes={n_classes} must be at least 2.")
+    return n_classes
 
 
 def _in_range(name: str, values: ArrayLike, low: float, high: float) -> Array:

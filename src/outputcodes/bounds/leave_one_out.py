@@ -30,8 +30,8 @@ def loo_error_bound(
     """At least the share of examples that are misclassified when left out of the training of all columns.
 
     It holds for machines ½‖f‖² + C·Σ hinge without a bias or with one folded into the kernel (and counted in `diag`);
-    C, the code and what the decoder has learned are the same with and without the example. With a free bias it is an
-    estimate.
+    C, the code and what the decoder has learned are the same with and without the example, and a column that is left
+    with one sign is trained as any other. With a free bias, or an indefinite kernel, it is an estimate.
 
     Parameters
     ----------

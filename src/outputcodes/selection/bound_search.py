@@ -73,7 +73,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : OutputCodeClassifier
         Over `KernelSVM`, whose leave-one-out error is bounded by `outputcodes.bounds.loo_error_bound` (with a free bias
-        it is estimated), or over `Ridge`, whose leave-one-out error is exact.
+        or an indefinite kernel it is estimated), or over `Ridge`, whose leave-one-out error is exact.
     param_grid : dict or list of dicts
         As for `GridSearchCV`: "estimator__gamma", "estimator__C", "decoder", "code", …
     refit : bool, default=True
