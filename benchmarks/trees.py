@@ -52,59 +52,50 @@ def error(model, X, y) -> float:
     return float((model.predict(X) != y).mean())
 
 
-def growing(X, y, X_test, y_test) -> list[dict[str, object]]:
-    rows = []
-    for criterion in ("gini", "entropy"):
-        ours, theirs = DecisionTree(criterion=criterion), DecisionTreeClassifier(criterion=criterion, random_state=0)
-        seconds, models = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=7)
-        assert error(ours, X, y) == error(theirs, X, y)
-        depth = float(ours.tree_.depths[ours.apply(X)].mean())
-        rows.append(
-            {
-                "criterion": criterion,
-                "ours s": seconds["ours"],
-                "scikit-learn s": seconds["theirs"],
-                "ours / scikit-learn": seconds["ours"] / seconds["theirs"],
-                "leaves": ours.n_leaves_,
-                "scikit-learn leaves": theirs.get_n_leaves(),
-                "test error": error(models["ours"], X_test, y_test),
-                "scikit-learn test error": error(models["theirs"], X_test, y_test),
-                "M values/s": 1e-6 * X.size * depth / seconds["ours"],
-                "peak RSS MB": peak(),
-            }
-        )
-    return rows
+def growing(criterion, X, y, X_test, y_test) -> dict[str, object]:
+    ours, theirs = DecisionTree(criterion=criterion), DecisionTreeClassifier(criterion=criterion, random_state=0)
+    seconds, models = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=7)
+    assert error(ours, X, y) == error(theirs, X, y)
+    depth = float(ours.tree_.depths[ours.apply(X)].mean())
+    return {
+        "criterion": criterion,
+        "ours s": seconds["ours"],
+        "scikit-learn s": seconds["theirs"],
+        "ours / scikit-learn": seconds["ours"] / seconds["theirs"],
+        "leaves": ours.n_leaves_,
+        "scikit-learn leaves": theirs.get_n_leaves(),
+        "test error": error(models["ours"], X_test, y_test),
+        "scikit-learn test error": error(models["theirs"], X_test, y_test),
+        "M values/s": 1e-6 * X.size * depth / seconds["ours"],
+        "peak RSS MB": peak(),
+    }
 
 
-def columns(X, y, X_test, y_test) -> list[dict[str, object]]:
-    rows, k, L = [], int(y.max()) + 1, 48
-    for depth in (8, 12, None):
-        tree = DecisionTreeClassifier(criterion="entropy", max_depth=depth)
-        theirs = TheirOutputCode(tree, code_size=(L + 0.5) / k, random_state=0, n_jobs=2)
-        book = np.where(theirs.fit(X, y).code_book_ > 0, 1, -1).astype(np.int8)
-        ours = OutputCodeClassifier(Tree(max_depth=depth), code=book, n_jobs=2)
-        ours.fit(X, y)
-        seconds, _ = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=3)
-        signs = np.where(np.column_stack([column.predict(X) for column in theirs.estimators_]) > 0, 1, -1)
-        wrong = [float((answers != book[y]).mean()) for answers in (np.where(ours.margins(X) > 0, 1, -1), signs)]
-        assert abs(wrong[0] - wrong[1]) < 0.002
-        predicting, _ = interleaved({"predict": lambda: ours.predict(X_test)}, repeats=3)
-        rows.append(
-            {
-                "depth": depth,
-                "L": book.shape[1],
-                "ours s": seconds["ours"],
-                "scikit-learn s": seconds["theirs"],
-                "scikit-learn / ours": seconds["theirs"] / seconds["ours"],
-                "training error of columns": wrong[0],
-                "scikit-learn's": wrong[1],
-                "test error": error(ours, X_test, y_test),
-                "scikit-learn test error": error(theirs, X_test, y_test),
-                "predict s": predicting["predict"],
-                "peak RSS MB": peak(),
-            }
-        )
-    return rows
+def columns(depth, X, y, X_test, y_test) -> dict[str, object]:
+    k, L = int(y.max()) + 1, 48
+    tree = DecisionTreeClassifier(criterion="entropy", max_depth=depth)
+    theirs = TheirOutputCode(tree, code_size=(L + 0.5) / k, random_state=0, n_jobs=2)
+    book = np.where(theirs.fit(X, y).code_book_ > 0, 1, -1).astype(np.int8)
+    ours = OutputCodeClassifier(Tree(max_depth=depth), code=book, n_jobs=2)
+    ours.fit(X, y)
+    seconds, _ = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=3)
+    signs = np.where(np.column_stack([column.predict(X) for column in theirs.estimators_]) > 0, 1, -1)
+    wrong = [float((answers != book[y]).mean()) for answers in (np.where(ours.margins(X) > 0, 1, -1), signs)]
+    assert abs(wrong[0] - wrong[1]) < 0.002
+    predicting, _ = interleaved({"predict": lambda: ours.predict(X_test)}, repeats=3)
+    return {
+        "depth": depth,
+        "L": book.shape[1],
+        "ours s": seconds["ours"],
+        "scikit-learn s": seconds["theirs"],
+        "scikit-learn / ours": seconds["theirs"] / seconds["ours"],
+        "training error of columns": wrong[0],
+        "scikit-learn's": wrong[1],
+        "test error": error(ours, X_test, y_test),
+        "scikit-learn test error": error(theirs, X_test, y_test),
+        "predict s": predicting["predict"],
+        "peak RSS MB": peak(),
+    }
 
 
 def parts(name):
@@ -121,26 +112,19 @@ def parts(name):
         yield Z[inside], y[inside], Z[outside], y[outside]
 
 
-def on_data(name) -> dict[str, object]:
-    row: dict[str, object] = {"data": name}
-    for pruning in (None, "cv"):
-        for kind, questions in QUESTIONS.items():
-            wrong, seconds, leaves = [], 0.0, []
-            for X, y, X_test, y_test in parts(name):
-                categorical = range(X.shape[1]) if name == "soybean" else None
-                categorical = None if categorical is None else list(categorical)
-                model = DecisionTree(questions, pruning=pruning, categorical_features=categorical, n_jobs=2)
-                start = time.perf_counter()
-                model.fit(X, y)
-                seconds += time.perf_counter() - start
-                wrong.append(error(model, X_test, y_test))
-                leaves.append(model.n_leaves_)
-            what = f"{kind}{', pruned' if pruning else ''}"
-            row |= {
-                f"{what} %": 100 * float(np.mean(wrong)),
-                f"{what} leaves": int(np.mean(leaves)),
-                f"{what} s": seconds,
-            }
+def on_data(name, pruning) -> dict[str, object]:
+    row: dict[str, object] = {"data": name, "pruning": pruning}
+    for kind, questions in QUESTIONS.items():
+        wrong, leaves, seconds = [], [], 0.0
+        for X, y, X_test, y_test in parts(name):
+            categorical = np.arange(X.shape[1]) if name == "soybean" else None
+            model = DecisionTree(questions, pruning=pruning, categorical_features=categorical, n_jobs=2)
+            start = time.perf_counter()
+            model.fit(X, y)
+            seconds += time.perf_counter() - start
+            wrong.append(error(model, X_test, y_test))
+            leaves.append(model.n_leaves_)
+        row |= {f"{kind} %": 100 * float(np.mean(wrong)), "leaves " + kind: int(np.mean(leaves)), "s " + kind: seconds}
     return row
 
 
@@ -149,8 +133,8 @@ def growth(X, y) -> dict[str, object]:
     M[:2] = [[1], [-1]]  # both signs in every column, whatever the rows
     learner = Tree(max_depth=12)
 
-    def seconds(work) -> float:
-        return interleaved({"work": work}, repeats=3)[0]["work"]
+    def seconds(work, repeats=3) -> float:
+        return interleaved({"work": work}, repeats)[0]["work"]
 
     def fit(n, L) -> float:
         rows = np.append(np.flatnonzero(y < 2)[:2], np.arange(n - 2))
@@ -158,9 +142,10 @@ def growth(X, y) -> dict[str, object]:
 
     sizes, lengths = [2000, 4000, 8000, 16000], [12, 24, 48, 96]
     row: dict[str, object] = {}
-    for kind, questions in QUESTIONS.items():
-        tree = DecisionTree(questions)
-        row[f"n, {kind}"] = exponent(sizes, [seconds(lambda n=n, t=tree: t.fit(X[:n], y[:n])) for n in sizes])
+    for kind, repeats in (("axis", 3), ("oblique", 1), ("sphere", 1)):
+        tree = DecisionTree(QUESTIONS[kind])
+        times = [seconds(lambda n=n, tree=tree: tree.fit(X[:n], y[:n]), repeats) for n in sizes]
+        row[f"n, {kind}"] = exponent(sizes, times)
     row["n, columns"] = exponent(sizes, [fit(n, 48) for n in sizes])
     row["L, columns"] = exponent(lengths, [fit(8000, L) for L in lengths])
     return row
@@ -170,7 +155,12 @@ def main() -> None:
     X, y, train = load("letter")
     letter = X[train].astype(float), y[train], X[~train].astype(float), y[~train]
     DecisionTree(("axis", "oblique", "sphere"), pruning="cv").fit(letter[0][:200], letter[1][:200])  # compiled
-    tables = [growing(*letter), columns(*letter), [on_data(name) for name in DATA], [growth(*letter[:2])]]
+    tables = [
+        [growing(criterion, *letter) for criterion in ("gini", "entropy")],
+        [columns(depth, *letter) for depth in (8, 12, None)],
+        [on_data(name, pruning) for pruning in (None, "cv") for name in DATA],
+        [growth(*letter[:2])],
+    ]
     for table in tables:
         print_table(table)
         print()

@@ -13,6 +13,7 @@ from outputcodes import OutputCodeClassifier
 from outputcodes.learners import PerColumn
 from outputcodes.learners._newton import logistic, squared_hinge
 from outputcodes.learners.logistic import Logistic
+from outputcodes.training import folds
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:500] / 16, y[:500]
@@ -254,6 +255,19 @@ def test_bad_features():
     bad[3, 3] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         Logistic().prepare(bad)
+
+
+def test_little_regularised_columns_of_a_fold_converge_on_sparse_rows():
+    # After 50 epochs of coordinate descent the w of column 7 is so far off that Newton's method diverged from it.
+    digits, labels = load_digits(return_X_y=True)
+    digits, M = digits / 16, np.where(np.eye(10, dtype=bool), 1, -1).astype(np.int8)
+    rows = folds(labels, 3, 0)[2][0]
+    learner = Logistic(C=100.0)
+    dense, sparse = (
+        learner.fit_columns(learner.prepare(data), labels, M, rows=rows) for data in (digits, csr_array(digits))
+    )
+    assert sparse.certificate.converged.all()
+    np.testing.assert_allclose(sparse.margins(digits), dense.margins(digits), atol=0.1)
 
 
 @parametrize_with_checks([Logistic(tol=1e-18)])

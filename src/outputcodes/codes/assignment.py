@@ -129,7 +129,7 @@ class Assigned(DataDriven):
         The class means of X, which must hold numbers; confusions of one-vs-all on held-out rows, for any X and any
         kernel; or your own, with classes in sorted order.
     similar : {"near", "distant"}, default="near"
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         Folds of the held-out margins, for similarity="confusions".
 
     Examples

@@ -26,7 +26,7 @@ class ConfusionGuided(DataDriven):
         The most columns added; None is k.
     n_pairs : int, default=3
         How many pairs are tried in vain before the extension ends.
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         Folds of the held-out margins.
 
     Notes

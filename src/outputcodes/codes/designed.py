@@ -50,7 +50,7 @@ class Designed(DataDriven):
         Columns drawn for each place.
     patience : int, default=5
         Columns without a smaller error after which the design ends.
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         Folds of the held-out margins, by which columns are dealt and chosen.
 
     Notes

@@ -32,7 +32,7 @@ class DiscriminantTree(DataDriven):
         Quantile bins of each feature; a feature with no more values keeps them all.
     exhaustive_up_to : int, default=8
         Nodes with up to so many classes try every partition, larger ones a floating search.
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         Folds of held-out margins, for features="margins".
 
     Notes
@@ -77,7 +77,7 @@ class DiscriminantTree(DataDriven):
 
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
-            X = problem.margins(OneVsAll().matrix(k), self.cv)
+            X = problem.margins(OneVsAll().matrix(k), 5 if self.cv is None else self.cv)
         else:
             X = _numbers(take_rows(problem.X, problem.rows))
         return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)

@@ -56,7 +56,7 @@ class Continuous(Decoder):
         Learn from the margins of the training rows, or from cross-fitted ones. With linear learners and boosted
         stumps the former are no worse, for a quarter of the cost; machines that fit their training rows perfectly,
         such as kernel machines with large C, need the latter (benchmarks/designed_codes.py).
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         The folds of held-out margins.
     tol : float, default=1e-3
         Of SPOC: the largest violation ψ of an example.

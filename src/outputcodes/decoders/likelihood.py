@@ -48,7 +48,7 @@ class Likelihood(SigmoidDecoder):
 
     Parameters
     ----------
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         How the margins to fit the sigmoids on are held out. With a number, learners that know their leave-one-out
         margins in closed form give those instead.
     targets : {"platt", "plain"}, default="platt"

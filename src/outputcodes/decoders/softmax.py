@@ -26,7 +26,7 @@ class Softmax(ProbabilisticDecoder):
     ----------
     decoder : str or Decoder, default="loss"
         Whose scores. If it learns, and is not fitted yet, it learns from the same held-out margins.
-    cv : int or splitter, default=3
+    cv : int, splitter or None, default=3
         How margins are held out, as for `Likelihood`.
 
     Attributes

@@ -192,21 +192,12 @@ class Tile:
         return w
 
     def _start(self, init: Array) -> None:
-        """The dual variables that the margins of an earlier fit ask for."""
+        """The dual variables that the margins of an earlier fit ask for (the hinge's leave them open)."""
         theta = np.zeros_like(self.w)
         theta[: self.features.size] = init[self.features]
         t, c, z = self._margins(theta)
-        if self.problem.loss == LOGISTIC:
-            self.alpha = c * expit(-z)
-        elif self.problem.loss == SQUARED:
-            self.alpha = 2 * c * np.maximum(1 - z, 0)
-        else:
-            self.alpha = np.where(z < 1, c, 0.0)
+        self.alpha = c * expit(-z) if self.problem.loss == LOGISTIC else 2 * c * np.maximum(1 - z, 0)
         self.w = self._combined(t * self.alpha)
-        if self.problem.loss == HINGE:
-            # Margins of 1 leave α open: where the guess is worse than none, there is none.
-            worse = self.alpha.sum(axis=0) < 0.5 * (self.w**2).sum(axis=0)
-            self.alpha[:, worse], self.w[:, worse] = 0, 0
         if self.problem.intercept.free:
             self.offset = self.problem.intercept.constant * theta[-1]
 

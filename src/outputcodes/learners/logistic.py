@@ -19,6 +19,8 @@ from outputcodes.learners.shared import effective_rows, warn_unless_converged
 # Coordinate descent closes the gap to NEAR in a dozen epochs or, where it takes more than MOST_EPOCHS, in far too many.
 NEAR = 1e-6
 MOST_EPOCHS = 50
+# A relative gap from which on a start of Newton's method is no start.
+FAR = 0.5
 
 
 class Logistic(LinearLearner):
@@ -91,7 +93,7 @@ class Logistic(LinearLearner):
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
         signs, cost = M.astype(np.float64), self._costs(y, M, column_weight, rows)
         L = M.shape[1]
-        theta = self._start(data, init, L)
+        theta = start = self._start(data, init, L)
         certificate = Certificate(np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.zeros(L, dtype=bool))
         with threads(n_jobs) as run:
             if scipy.sparse.issparse(data.X):
@@ -99,6 +101,9 @@ class Logistic(LinearLearner):
                 warm = None if init is None else theta
                 epochs = min(self.max_iter, MOST_EPOCHS)
                 theta, certificate = descent.minimise(signs, cost, warm, max(self.tol, NEAR), epochs, seed)
+                # Where the dual is still far off its w is worse than none: saturated, it can make Newton diverge.
+                far = certificate.gap > FAR
+                theta[:, far] = start[:, far]
             left = np.flatnonzero(certificate.gap > self.tol)
             if left.size:
                 signs, cost = signs[:, left], cost[:, left]
