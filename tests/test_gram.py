@@ -1,5 +1,7 @@
 """Kernel values against scikit-learn's, and the rows that the LRU keeps against the whole matrix."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -95,6 +97,26 @@ def test_the_least_recently_used_row_goes_first():
     gram.hold(np.array([7]))
     assert np.array_equal(gram.hold(np.array([0, 1])), kept)
     assert np.array_equal(gram.store[gram.hold(np.array([7]))[0]], X @ X[7])
+
+
+@pytest.mark.parametrize("name", [*REFERENCE, rbf_kernel])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_gram_matrix_of_some_rows_takes_the_place_of_the_rows_held(name, dtype):
+    X = rng.normal(size=(100, 3))
+    gram = Gram(Kernel(name, gamma=0.3), X, dtype, megabytes=25 * 100 * np.dtype(dtype).itemsize / 2**20)
+    assert (gram.capacity, gram.side) == (25, 50)
+    some = rng.permutation(100)[: gram.side]
+    K = gram.kernel.block(X, X)
+    gram.hold(np.arange(25))
+    with gram.part(some) as part:
+        assert part.capacity == part.n == 50
+        assert np.shares_memory(part.store, gram.store)
+        assert np.allclose(part.rows(np.arange(50)), K[np.ix_(some, some)], atol=1e-6)
+    assert np.allclose(gram.rows(np.arange(25)), K[:25], atol=1e-6)
+    with pytest.raises(KeyboardInterrupt), gram.part(some):
+        raise KeyboardInterrupt
+    with ThreadPoolExecutor(1) as other:
+        assert np.allclose(other.submit(gram.rows, some[:25]).result(timeout=10), K[some[:25]], atol=1e-6)
 
 
 def test_what_cannot_be_computed_or_kept_is_said():

@@ -23,6 +23,7 @@ TIGHT: dict[str, tuple[dict[str, float], float]] = {
     "logistic": ({"tol": 1e-16}, 1e-6),
     "ridge": ({}, 1e-9),
     "stumps": ({}, 1e-9),
+    "tree": ({}, 1e-9),
 }
 
 

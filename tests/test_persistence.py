@@ -119,7 +119,6 @@ def test_round_trip_of_what_sparse_features_leave(tmp_path, learner):
     assert_same_answers(model, load(tmp_path / "m.skops")[0], csr_array(X))
 
 
-@pytest.mark.xfail(reason="FittedKernelColumns keeps slices of NumPy integers, which skops cannot write")
 def test_round_trip_of_a_kernel_machine_with_pieces(tmp_path):
     model = OutputCodeClassifier("kernel-svm", code="all-pairs").fit(X, y)
     save(model, tmp_path / "m.skops")

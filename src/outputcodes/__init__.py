@@ -18,10 +18,12 @@ from outputcodes import (
     report,
     selection,
     tables,
+    trees,
 )
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.svm import MulticlassSVC
+from outputcodes.trees import DecisionTree
 
 __version__ = "0.1.0"
 
@@ -30,6 +32,7 @@ __all__ = [
     "AdaBoostMO",
     "AdaBoostMR",
     "AdaBoostOC",
+    "DecisionTree",
     "MulticlassSVC",
     "OutputCodeClassifier",
     "SmoothBoost",
@@ -46,4 +49,5 @@ __all__ = [
     "report",
     "selection",
     "tables",
+    "trees",
 ]

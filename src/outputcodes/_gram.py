@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -106,11 +107,19 @@ class Gram:
         The rows that are held, where `hold` says.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float, like: Gram | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        dtype: Any,
+        megabytes: float,
+        like: Gram | None = None,
+        room: NDArray[Any] | None = None,
+    ) -> None:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._lock = RLock()
-        self._geometry = self._kept(dtype, megabytes, like)
+        self._geometry = self._kept(dtype, megabytes, like) if room is None else None
         if kernel.name == "precomputed":
             self.store = np.asarray(X, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
@@ -122,7 +131,8 @@ class Gram:
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
             # Pages of memory are taken only when rows are written to them.
-            self.store = np.empty((capacity, self.n), dtype=dtype)
+            room = np.empty(capacity * self.n, dtype=dtype) if room is None else room.ravel()[: capacity * self.n]
+            self.store = room.reshape(capacity, self.n)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
@@ -131,6 +141,11 @@ class Gram:
     def capacity(self) -> int:
         """How many rows can be held at a time."""
         return len(self._row)
+
+    @property
+    def side(self) -> int:
+        """How many rows may have a Gram matrix of their own in the same memory."""
+        return min(self.n, math.isqrt(self.store.size))
 
     @property
     def diag(self) -> Array:
@@ -161,6 +176,20 @@ class Gram:
         """As `hold`, while no other thread makes room for rows of its own."""
         with self._steady():
             yield self.hold(rows, run)
+
+    @contextmanager
+    def part(self, rows: Rows) -> Iterator[Gram]:
+        """The Gram matrix of some rows alone, for a while, in the memory of the rows held, which are given up.
+
+        >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 24 / 2**20)
+        >>> with gram.part(np.array([1, 2])) as part:
+        ...     part.rows(np.array([0, 1]))
+        array([[1., 2.],
+               [2., 4.]], dtype=float32)
+        """
+        with self._lock:
+            self._slot[:] = self._row[:] = -1
+            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.store)
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
         """(len(rows), n) kernel values, a copy.

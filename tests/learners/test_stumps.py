@@ -21,7 +21,7 @@ HYPOTHESES = ["confidence", "discrete"]
 
 def adaboost(X, s, w, n_rounds, hypotheses, categorical=()):
     """Rounds (feature, threshold, left, right, Z) of one column, candidate by candidate."""
-    e0, D, rounds = 1 / w.sum(), w / w.sum(), []
+    e0, D, rounds = 1 / max(w.sum(), np.count_nonzero(w)), w / w.sum(), []
     for _ in range(n_rounds):
         candidates = []
         for f in range(X.shape[1]):
@@ -177,6 +177,14 @@ def test_quantile_bins_agree_with_single_columns_on_training_rows():
     )
     assert np.allclose(shared.margins(X), one_by_one.margins(X))
     assert len(np.unique(shared.columns_.fitted.threshold)) <= 3 * 32 + 1
+
+
+def test_weights_below_one_are_no_fewer_examples():
+    X, y, M, _ = problem(5)
+    learner = BoostedStumps(6)
+    data = learner.prepare(X)
+    tiny = learner.fit_columns(data, y, M, np.full(len(y), 1e-6))
+    assert np.allclose(tiny.left, learner.fit_columns(data, y, M).left, rtol=1e-9)
 
 
 @pytest.mark.parametrize("hypotheses", HYPOTHESES)

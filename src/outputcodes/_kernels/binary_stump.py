@@ -11,9 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# Errors closer than this are equal, so that weights which differ in their last digits choose the same stump.
-TIE = 1e-10
-
 
 @njit(nogil=True, cache=True)
 def largest_edge(histogram, bins, categorical):  # type: ignore[no-untyped-def]

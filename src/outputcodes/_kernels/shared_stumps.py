@@ -118,6 +118,13 @@ def side_of(code, bins, cut, categorical):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def sides_of_rows(codes, feature, bins, cut, categorical, sides):  # type: ignore[no-untyped-def]
+    """sides[i] = the side of row i."""
+    for i in range(len(codes)):
+        sides[i] = side_of(codes[i, feature], bins, cut, categorical)
+
+
+@njit(nogil=True, cache=True)
 def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[no-untyped-def]
     """sides[:, side, sign, lane] sums to the weight of the pairs of that sign there; sign 0 = positive.
 

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from outputcodes._kernels.lanes import LANES, add_lanes_by_sign, aligned_zeros, sum_lanes
 
-# Errors, or Z, closer than this are equal; so is an error this close to 0 or to ½.
+# Errors, or Z, closer than this are equal, so that last digits of weights choose no stump; so is an error this close to
+# 0 or to ½. Smaller errors are taken for it: coefficients stay finite.
 TIE = 1e-10
 # Histograms of as many features as fit beside the processor are filled in one pass: 512 KiB.
 TILE_VALUES = 1 << 16

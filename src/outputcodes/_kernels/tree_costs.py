@@ -1,6 +1,6 @@
 """The cost of a region, and the best cut of sorted examples.
 
-With n_c the weight of class c in a region and n = Σ_c n_c, the costs are
+With n_c the weight of class c in a region and n = Σ_c n_c, the costs are, from n and one statistic of the n_c,
 
     ERROR           n - max_c n_c
     GINI            n - Σ_c n_c² / n
@@ -24,8 +24,32 @@ TIE = 1e-10
 
 
 @njit(nogil=True, cache=True)
+def clear(counts):  # type: ignore[no-untyped-def]
+    """Nobody there."""
+    for c in range(len(counts)):
+        counts[c] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def add(counts, others):  # type: ignore[no-untyped-def]
+    """Let all of another region in."""
+    for c in range(len(counts)):
+        counts[c] += others[c]
+
+
+@njit(nogil=True, cache=True)
+def term(n_c, criterion):  # type: ignore[no-untyped-def]
+    """What a class adds to the statistic of its region."""
+    if criterion == GINI:
+        return n_c * n_c
+    if criterion == ENTROPY:
+        return n_c * log(n_c) if n_c > 0.0 else 0.0
+    return sqrt(n_c)
+
+
+@njit(nogil=True, cache=True)
 def joined(counts, c, weight, criterion, statistic):  # type: ignore[no-untyped-def]
-    """Let an example into a region: counts[c] grows; answers max n_c, Σ n_c², Σ n_c ln n_c or Σ √n_c."""
+    """Let an example into a region; answers the new statistic where that is cheap, see `settled`."""
     old = counts[c]
     new = old + weight
     counts[c] = new
@@ -33,9 +57,18 @@ def joined(counts, c, weight, criterion, statistic):  # type: ignore[no-untyped-
         return statistic + weight * (old + new)
     if criterion == ERROR:
         return max(statistic, new)
-    if criterion == ENTROPY:
-        return statistic + new * log(new) - (old * log(old) if old > 0.0 else 0.0)
-    return statistic + sqrt(new) - sqrt(old)
+    return statistic
+
+
+@njit(nogil=True, cache=True)
+def settled(counts, known, criterion, statistic):  # type: ignore[no-untyped-def]
+    """The new statistic after some have joined, where it takes logarithms or roots; it was that of `known` counts."""
+    if criterion in (ENTROPY, KEARNS_MANSOUR):
+        for c in range(len(counts)):
+            if counts[c] != known[c]:
+                statistic += term(counts[c], criterion) - term(known[c], criterion)
+                known[c] = counts[c]
+    return statistic
 
 
 @njit(nogil=True, cache=True)
@@ -55,41 +88,36 @@ def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
     """The cost of a region with so much weight of each class."""
     total, statistic = 0.0, 0.0
     for c in range(len(counts)):
-        n_c = counts[c]
-        if n_c > 0.0:
-            total += n_c
-            if criterion == GINI:
-                statistic += n_c * n_c
-            elif criterion == ERROR:
-                statistic = max(statistic, n_c)
-            elif criterion == ENTROPY:
-                statistic += n_c * log(n_c)
-            else:
-                statistic += sqrt(n_c)
+        total += counts[c]
+        statistic = max(statistic, counts[c]) if criterion == ERROR else statistic + term(counts[c], criterion)
     return cost_of(total, criterion, statistic) if total > 0.0 else 0.0
 
 
 @njit(nogil=True, cache=True)
-def best_cut(values, classes, weights, n, present, missing_left, criterion, tie, counts, right_cost):  # type: ignore[no-untyped-def]
+def best_cut(values, classes, weights, n, present, missing_left, criterion, tie, counts, known, right_cost):  # type: ignore[no-untyped-def]
     """(cost, cut) such that the sum of the costs of values[:cut] and values[cut:present] is least.
 
-    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between different values,
-    or, if the missing ones are on the right, before them. Of equal cuts the first; cut = 0: there is none.
+    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between different
+    values, or, if the missing ones are on the right, before them. Of equal cuts the first; cut = 0: there is none.
     """
-    counts[:] = 0.0
+    clear(counts)
+    clear(known)
     total, statistic = 0.0, 0.0
     if not missing_left:
         for p in range(present, n):
             total += weights[p]
             statistic = joined(counts, classes[p], weights[p], criterion, statistic)
         if present < n:
+            statistic = settled(counts, known, criterion, statistic)
             right_cost[present] = cost_of(total, criterion, statistic)
     for p in range(present - 1, 0, -1):
         total += weights[p]
         statistic = joined(counts, classes[p], weights[p], criterion, statistic)
         if values[p - 1] < values[p]:
+            statistic = settled(counts, known, criterion, statistic)
             right_cost[p] = cost_of(total, criterion, statistic)
-    counts[:] = 0.0
+    clear(counts)
+    clear(known)
     total, statistic = 0.0, 0.0
     last = present - 1
     if missing_left:
@@ -103,6 +131,7 @@ def best_cut(values, classes, weights, n, present, missing_left, criterion, tie,
         total += weights[p]
         statistic = joined(counts, classes[p], weights[p], criterion, statistic)
         if p == present - 1 or values[p] < values[p + 1]:
+            statistic = settled(counts, known, criterion, statistic)
             cost = cost_of(total, criterion, statistic) + right_cost[p + 1]
             if cost < least - tie:
                 least, cut = cost, p + 1
@@ -150,5 +179,6 @@ def missing_last(keys, items, n):  # type: ignore[no-untyped-def]
         else:
             keys[kept], items[kept] = keys[p], spare[p]
             kept += 1
-    keys[kept:n] = np.nan
+    for p in range(kept, n):
+        keys[p] = np.nan
     return kept

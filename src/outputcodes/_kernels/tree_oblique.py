@@ -8,14 +8,14 @@ best axis question is never lost. After Murthy, Kasif & Salzberg, JAIR 2 (1994),
 
 from __future__ import annotations
 
-from math import atan2, cos, isnan, pi, sin
+from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
 from numba import njit
 
 from outputcodes._kernels.tree_costs import best_cut, shell_sort
 from outputcodes._kernels.tree_questions import OBLIQUE, projection
-from outputcodes._kernels.tree_splits import consider_vector
+from outputcodes._kernels.tree_splits import consider_vector, whole_rows
 
 # Coarse and fine turns alike, each half as large as the one before.
 TURNS = pi / 2 * 0.5 ** np.arange(8)
@@ -30,7 +30,7 @@ SEARCH_ROWS, SWEEPS = 512, 4
 def angles_between(u, v):  # type: ignore[no-untyped-def]
     """One angle from each interval in which the order of u cos θ + v sin θ stays the same."""
     n = len(u)
-    angles, spare = np.empty(n * (n - 1) // 2), np.empty(n * (n - 1) // 2, dtype=np.int32)
+    angles, spare = np.empty(n * (n - 1) // 2), np.empty(n * (n - 1) // 2, dtype=np.uint32)
     count = 0
     for p in range(n):
         for q in range(p):
@@ -46,7 +46,7 @@ def angles_between(u, v):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type: ignore[no-untyped-def]
-    """The cost of the best threshold on u cos θ + v sin θ; `items` has an order to begin with, and the new one after."""
+    """The cost of the best threshold on u cos θ + v sin θ; `items` has an order to begin with."""
     n, c, s = len(rows), cos(angle), sin(angle)
     for p in range(n):
         room.values[p] = c * u[items[p]] + s * v[items[p]]
@@ -54,75 +54,115 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
     for p in range(n):
         room.classes[p], room.weights[p] = sample.y[rows[items[p]]], sample.weight[rows[items[p]]]
     cost, _ = best_cut(
-        room.values, room.classes, room.weights, n, n, False, criterion, tie, room.counts, room.right_cost
+        room.values,
+        room.classes,
+        room.weights,
+        n,
+        n,
+        False,
+        criterion,
+        tie,
+        room.counts,
+        room.other_counts,
+        room.right_cost,
     )
     return cost
 
 
 @njit(nogil=True, cache=True)
-def whole_rows(sample, order, first, last):  # type: ignore[no-untyped-def]
-    """Of the examples that miss no number, at most `SEARCH_ROWS`, evenly spread."""
-    whole = np.empty(last - first, dtype=np.int32)
-    count = 0
-    for p in range(first, last):
-        complete = True
-        for j in range(len(sample.columns)):
-            complete = complete and (sample.categorical[j] or not isnan(sample.X[order[p], j]))
-        if complete:
-            whole[count] = order[p]
-            count += 1
-    kept = min(count, SEARCH_ROWS)
-    for p in range(kept):
-        whole[p] = whole[p * count // kept]
-    return whole[:kept]
+def standardise(column, rows, share, z):  # type: ignore[no-untyped-def]
+    """z = the values of those rows with mean 0 and variance 1; answers the factor, 0 if they are all equal."""
+    mean, variance = 0.0, 0.0
+    for p in range(len(rows)):
+        mean += share[p] * column[rows[p]]
+    for p in range(len(rows)):
+        z[p] = column[rows[p]] - mean
+        variance += share[p] * z[p] ** 2
+    scale = 1.0 / sqrt(variance) if variance > 0.0 else 0.0
+    for p in range(len(rows)):
+        z[p] *= scale
+    return scale
+
+
+@njit(nogil=True, cache=True)
+def make_orthogonal(u, z, share, direction, scale, j, v, v_direction):  # type: ignore[no-untyped-def]
+    """v, of variance 1, is the part of feature j's z that does not follow from u, and v_direction its coefficients.
+
+    False if there is no such part.
+    """
+    slope, variance = 0.0, 0.0
+    for p in range(len(u)):
+        slope += share[p] * u[p] * z[p]
+    for p in range(len(u)):
+        v[p] = z[p] - slope * u[p]
+        variance += share[p] * v[p] * v[p]
+    if variance < 1e-9:
+        return False
+    spread = sqrt(variance)
+    for p in range(len(u)):
+        v[p] /= spread
+    for f in range(len(direction)):
+        v_direction[f] = -slope * direction[f] / spread
+    v_direction[j] += scale / spread
+    return True
+
+
+@njit(nogil=True, cache=True)
+def turn(u, v, angle):  # type: ignore[no-untyped-def]
+    """u = u cos θ + v sin θ."""
+    for p in range(len(u)):
+        u[p] = cos(angle) * u[p] + sin(angle) * v[p]
 
 
 @njit(nogil=True, cache=True)
 def find_oblique(sample, order, first, last, start, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
     """The best direction found from that of feature `start`."""
     d = len(sample.columns)
-    rows = whole_rows(sample, order, first, last)
+    rows = whole_rows(sample, order, first, last, SEARCH_ROWS)
     n = len(rows)
     if n < 2:
         return
+    share, total = np.empty(n), 0.0
+    for p in range(n):
+        total += sample.weight[rows[p]]
+    for p in range(n):
+        share[p] = sample.weight[rows[p]] / total
     # Standardised features, by columns.
     Z, scale = np.zeros((d, n)), np.zeros(d)
     usable = 0
     for j in range(d):
         if not sample.categorical[j]:
-            for p in range(n):
-                Z[j, p] = sample.columns[j, rows[p]]
-            spread = Z[j].std()
-            if spread > 0.0:
-                scale[j] = 1.0 / spread
-                Z[j] = (Z[j] - Z[j].mean()) * scale[j]
-                usable += 1
+            scale[j] = standardise(sample.columns[j], rows, share, Z[j])
+            usable += scale[j] > 0.0
     if usable < 2 or scale[start] == 0.0:
         return
-    direction, u, items = np.zeros(d), Z[start].copy(), np.arange(n).astype(np.int32)
+    direction, u, items = np.zeros(d), Z[start].copy(), np.empty(n, dtype=np.uint32)
+    for p in range(n):
+        items[p] = p
     direction[start] = scale[start]
+    v, v_direction = np.empty(n), np.empty(d)
     exact = usable == 2 and n <= EXACT_ROWS
     least = least_cost(u, u, 0.0, sample, rows, items, criterion, tie, room)
     for _ in range(1 if exact else SWEEPS):
         before = least
         for j in range(d):
-            if scale[j] == 0.0 or (exact and j == start):
+            if scale[j] == 0.0 or not make_orthogonal(u, Z[j], share, direction, scale[j], j, v, v_direction):
                 continue
             best = 0.0
-            for angle in angles_between(u, Z[j]) if exact else TURNS:
-                cost = least_cost(u, Z[j], angle, sample, rows, items, criterion, tie, room)
+            for angle in angles_between(u, v) if exact else TURNS:
+                cost = least_cost(u, v, angle, sample, rows, items, criterion, tie, room)
                 if cost < least - tie:
                     least, best = cost, angle
             if best != 0.0:
-                direction *= cos(best)
-                direction[j] += sin(best) * scale[j]
-                u *= cos(best)
-                u += sin(best) * Z[j]
+                turn(u, v, best)
+                turn(direction, v_direction, best)
         if least >= before - tie:
             break
-    if np.count_nonzero(direction) < 2:
-        return
-    direction /= np.abs(direction).max()
+    largest = 0.0
+    for j in range(d):
+        largest = max(largest, abs(direction[j]))
+    for j in range(d):
+        direction[j] /= largest
     for p in range(last - first):
         room.rows[p] = order[first + p]
         room.values[p] = projection(sample.X[room.rows[p]], direction, 0, d)

@@ -13,7 +13,7 @@ Whoever can't answer, because a value is missing or a category is new, goes wher
 from __future__ import annotations
 
 from math import isnan, nan, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -47,6 +47,13 @@ def empty_nodes(n_nodes: int, pool_size: int) -> Nodes:
         np.zeros(n_nodes, dtype=np.int64),
         np.empty(pool_size),
     )
+
+
+def trimmed(nodes: Nodes, n_nodes: int, pool_size: int) -> Nodes:
+    """Copies of what is in use."""
+    parts: list[Any] = [part[:n_nodes].copy() for part in nodes[:-1]]
+    parts.append(nodes.pool[:pool_size].copy())
+    return Nodes(*parts)
 
 
 @njit(nogil=True, cache=True)

@@ -1,7 +1,7 @@
 """The best question for a region: of one feature, of a weighted sum of features, or of the distance from an example.
 
-Each search keeps in a `Choice` the question whose two sides cost least together; a later one must be better by more than
-`tie`. Questions of one feature are tried at every threshold, and, for categories, on every subset of up to
+Each search keeps in a `Choice` the question whose two sides cost least together; a later one must be better by more
+than `tie`. Questions of one feature are tried at every threshold, and, for categories, on every subset of up to
 `EXHAUSTIVE` of them. Breiman, Friedman, Olshen & Stone (1984), chapters 4 and 9; Murthy, Kasif & Salzberg (1994).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._kernels.tree_costs import best_cut, halfway, missing_last, region_cost, shell_sort
+from outputcodes._kernels.tree_costs import add, best_cut, clear, halfway, missing_last, region_cost, shell_sort
 from outputcodes._kernels.tree_questions import AXIS, SPHERE, SUBSET, distance
 
 # Up to so many categories every subset is tried; beyond, those that are prefixes when sorted by the share of a class.
@@ -26,7 +26,7 @@ class Sample(NamedTuple):
 
     X: NDArray[np.float64]
     columns: NDArray[np.float64]
-    y: NDArray[np.int32]
+    y: NDArray[np.uint32]
     weight: NDArray[np.float64]
     categorical: NDArray[np.bool_]
 
@@ -43,8 +43,8 @@ class Room(NamedTuple):
     """Room to work in: sorted examples, one entry an example; counts of classes; counts of classes by category."""
 
     values: NDArray[np.float64]
-    rows: NDArray[np.int32]
-    classes: NDArray[np.int32]
+    rows: NDArray[np.uint32]
+    classes: NDArray[np.uint32]
     weights: NDArray[np.float64]
     right_cost: NDArray[np.float64]
     counts: NDArray[np.float64]
@@ -56,14 +56,12 @@ class Room(NamedTuple):
 
 def make_room(n: int, k: int, widest: int, pool: int) -> tuple[Room, Choice]:
     """For n examples of k classes, features of up to `widest` categories and questions of up to `pool` numbers."""
-    classes, rows = np.empty((2, n), dtype=np.int32)
+    classes, rows = np.empty((2, n), dtype=np.uint32)
     values, weights, right_cost = np.empty((3, n + 1))
     counts, other_counts = np.empty((2, k))
     by_category, categories = np.empty((widest + 1, k)), np.empty(widest + 1)
     on_left = np.empty(widest + 1, dtype=bool)
-    room = Room(
-        values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left
-    )
+    room = Room(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
     return room, Choice(np.empty(2), np.empty(4, dtype=np.int64), np.empty(pool))
 
 
@@ -85,6 +83,7 @@ def consider(n, present, kind, feature, criterion, tie, room, choice):  # type: 
             criterion,
             tie,
             room.counts,
+            room.other_counts,
             room.right_cost,
         )
         least = min(least, cost)
@@ -106,8 +105,9 @@ def consider_vector(n, sample, kind, vector, criterion, tie, room, choice):  # t
     before = choice.numbers[0]
     consider(n, present, kind, 0, criterion, tie, room, choice)
     if choice.numbers[0] < before:
-        choice.pool[: len(vector)] = vector
         choice.which[3] = len(vector)
+        for j in range(len(vector)):
+            choice.pool[j] = vector[j]
 
 
 @njit(nogil=True, cache=True)
@@ -142,7 +142,7 @@ def find_subset(sample, f, order, first, last, criterion, tie, room, choice):  #
         row = order[p]
         value = column[row]
         if p == first or (value != column[order[p - 1]] and not (isnan(value) and isnan(column[order[p - 1]]))):
-            H[groups] = 0.0
+            clear(H[groups])
             room.categories[groups] = value
             groups += 1
         H[groups - 1, sample.y[row]] += sample.weight[row]
@@ -171,43 +171,48 @@ def find_subset(sample, f, order, first, last, criterion, tie, room, choice):  #
 
 @njit(nogil=True, cache=True)
 def try_all_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """Every parting of the categories in two; the first one is on the left."""
+    """Every parting of the categories in two."""
     best = -1
     for mask in range((1 << (groups - 1)) - 1):
-        room.counts[:] = room.by_category[0]
-        room.other_counts[:] = 0.0
-        for g in range(1, groups):
-            side = room.counts if mask >> (g - 1) & 1 else room.other_counts
-            side += room.by_category[g]
+        clear(room.counts)
+        clear(room.other_counts)
+        for g in range(groups):
+            # The first category is always on the left.
+            add(room.counts if (2 * mask + 1) >> g & 1 else room.other_counts, room.by_category[g])
         cost = region_cost(room.counts, criterion) + region_cost(room.other_counts, criterion)
         if cost < choice.numbers[0] - tie:
             choice.numbers[0], best = cost, mask
     if best >= 0:
-        room.on_left[0] = True
-        for g in range(1, groups):
-            room.on_left[g] = best >> (g - 1) & 1
+        for g in range(groups):
+            room.on_left[g] = (2 * best + 1) >> g & 1
 
 
 @njit(nogil=True, cache=True)
 def try_sorted_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
     """The prefixes of the categories sorted by the share of each class in turn: the best subset if there are two."""
     H, shares, items, counts = room.by_category, room.values, room.rows, room.counts
+    clear(room.other_counts)
+    for g in range(groups):
+        add(room.other_counts, H[g])
     n_classes = 0
-    for c in range(H.shape[1]):
-        n_classes += H[:groups, c].any()
-    for c in range(H.shape[1]):
-        if not H[:groups, c].any():
+    for c in range(len(counts)):
+        n_classes += room.other_counts[c] > 0.0
+    for c in range(len(counts)):
+        if room.other_counts[c] == 0.0:
             continue
         for g in range(groups):
-            shares[g], items[g] = H[g, c] / H[g].sum(), g
+            total = 0.0
+            for other in range(len(counts)):
+                total += H[g, other]
+            shares[g], items[g] = H[g, c] / total, g
         shell_sort(shares, items, groups)
-        counts[:] = 0.0
+        clear(counts)
         for p in range(groups - 1, 0, -1):
-            counts += H[items[p]]
+            add(counts, H[items[p]])
             room.right_cost[p] = region_cost(counts, criterion)
-        counts[:] = 0.0
+        clear(counts)
         for p in range(groups - 1):
-            counts += H[items[p]]
+            add(counts, H[items[p]])
             cost = region_cost(counts, criterion) + room.right_cost[p + 1]
             if cost < choice.numbers[0] - tie:
                 choice.numbers[0] = cost
@@ -218,23 +223,31 @@ def try_sorted_subsets(groups, criterion, tie, room, choice):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
-def find_sphere(sample, order, first, last, max_centres, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The best sphere around an example of the region that misses no number; of many, `max_centres` evenly spread."""
-    n, d = last - first, len(sample.columns)
-    centre = np.empty(d)
-    whole = np.empty(n, dtype=np.int32)
-    n_whole = 0
+def whole_rows(sample, order, first, last, limit):  # type: ignore[no-untyped-def]
+    """The examples that miss no number; of many, `limit` evenly spread."""
+    whole = np.empty(last - first, dtype=np.uint32)
+    count = 0
     for p in range(first, last):
         complete = True
-        for j in range(d):
+        for j in range(len(sample.columns)):
             complete = complete and (sample.categorical[j] or not isnan(sample.X[order[p], j]))
         if complete:
-            whole[n_whole] = order[p]
-            n_whole += 1
-    n_centres = min(n_whole, max_centres)
-    for t in range(n_centres):
-        centre[:] = sample.X[whole[t * n_whole // n_centres]]
-        centre[sample.categorical] = np.nan
+            whole[count] = order[p]
+            count += 1
+    kept = min(count, limit)
+    for p in range(kept):
+        whole[p] = whole[p * count // kept]
+    return whole[:kept]
+
+
+@njit(nogil=True, cache=True)
+def find_sphere(sample, order, first, last, max_centres, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
+    """The best sphere around one of at most `max_centres` examples of the region."""
+    n, d = last - first, len(sample.columns)
+    centre = np.empty(d)
+    for row in whole_rows(sample, order, first, last, max_centres):
+        for j in range(d):
+            centre[j] = np.nan if sample.categorical[j] else sample.X[row, j]
         for p in range(n):
             room.rows[p] = order[first + p]
             room.values[p] = distance(sample.X[room.rows[p]], centre, 0, d)

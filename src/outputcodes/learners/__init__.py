@@ -10,6 +10,7 @@ from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.shared import SharedLearner
 from outputcodes.learners.single_call import SingleCall
 from outputcodes.learners.stumps import BoostedStumps
+from outputcodes.learners.tree import Tree
 
 __all__ = [
     "LEARNERS",
@@ -24,5 +25,6 @@ __all__ = [
     "Ridge",
     "SharedLearner",
     "SingleCall",
+    "Tree",
     "as_learner",
 ]

@@ -3,18 +3,23 @@
 Columns that see few rows are solved one by one on a Gram matrix of their own. The others share working sets: the
 worst violators of every column, on which each column is solved in cache, after which one sparse product brings the
 gradients of all columns up to date (a joint form of Joachims 1999; part of a set is kept: Serafini & Zanni 2005).
+
+Where the Gram matrix does not fit into memory, rows that are settled in all columns are set aside as soon as that of
+the others fits (shrinking). Before the certificate the gradients of all rows are computed afresh, and those that turn
+out to violate come back.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from outputcodes._blocks import Run, row_blocks, serially
+from outputcodes._blocks import BLOCK_VALUES, Run, row_blocks, serially
 from outputcodes._gram import Gram, rbf_block
 from outputcodes._kernels.smo import BIG, LANES, add_rows, gather, solve_pairs, solve_unbalanced
 
@@ -31,6 +36,14 @@ INNER = 0.1
 AIM = 0.95
 # One call of a compiled loop takes well below 0.2 s, so that an interrupt is heard.
 STEPS_PER_CALL = 50_000
+# Rounds from one look at how many rows are settled to the next.
+ROUNDS_A_LOOK = 4
+# Rows to go on with alone are at most this part of all, for more of them save too little.
+SHARE = 0.5
+# So many times the rows that are not settled are gone on with: with no others, more of those set aside come back.
+SPARE = 1.5
+# Support vectors whose kernel values with a block of rows are computed at a time: with all, a block has too few rows.
+ANCHORS = 1024
 # How often the gradients may turn out wrong when they are computed afresh before a column is given up.
 REFRESHES = 10
 
@@ -129,30 +142,80 @@ def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
 
 def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[Solution]:
     """Columns that share their rows: target (L, n), box (3, L, n) with β and its bounds; see the top of the file."""
-    L, n = target.shape
+    L = len(target)
     beta, e = box[0], target.copy()
-    size = min(WORKING_SET, n, dual.gram.capacity)
     started = np.flatnonzero(beta.any(axis=0))
     for first in range(0, len(started), dual.gram.capacity):
         some = started[first : first + dual.gram.capacity]
         with dual.gram.holding(rows[some], dual.run) as slots:
             _subtract(dual, rows, slots, np.arange(L), beta[:, some], e)
-    working = np.empty(0, dtype=np.intp)
     steps = np.zeros(L, dtype=np.intp)
-    tol, exact, refreshes = dual.tol, not len(started), 0
-    while True:
+    # Without rounding: e of some β, which was 0 to begin with.
+    exact, of_beta = target, np.zeros_like(beta)
+    for refreshes in range(REFRESHES + 1):
+        ends = [dual.violation(e[j], *box[:, j]) for j in range(L)]
+        violating = np.array([highest - lowest > dual.tol for highest, lowest in ends]) & (steps < dual.max_iter)
+        if np.array_equal(beta, of_beta) and (refreshes == REFRESHES or not violating.any()):
+            break
+        few = _rounds(dual, rows, e, box, steps, shrink=refreshes < REFRESHES // 2)
+        if len(few):
+            _rounds_apart(dual, rows, few, e, box, steps)
+        exact, of_beta = exact - _exact(dual, rows, beta - of_beta, dual.run), beta.copy()
+        e = exact.copy()
+    return [_solution(dual, rows, e[j], box[:, j], ends[j], int(steps[j])) for j in range(L)]
+
+
+def _rounds(dual: Dual, rows: Rows, e: Array, box: Array, steps: Rows, shrink: bool) -> Rows:
+    """Round after round, until no column violates or, with `shrink`, few rows are left to go on with: these rows.
+
+    Changes e, β and steps.
+    """
+    size, tol = min(WORKING_SET, len(rows), dual.gram.capacity), dual.tol
+    working = few = np.empty(0, dtype=np.intp)
+    for count in itertools.count():
         gaps, candidates = _violators(dual, e, box, size, tol)
         active = np.flatnonzero([len(found) > 0 for found in candidates] & (steps < dual.max_iter))
-        if len(active) and refreshes < REFRESHES:
-            working = _next_set(working, [candidates[j] for j in active], size, n)
-            _round(dual, rows, working, active, gaps, e, box, steps)
-            tol, exact = AIM * dual.tol, False
-        elif exact:
-            ends = [dual.violation(e[j], *box[:, j]) for j in range(L)]
-            return [_solution(dual, rows, e[j], box[:, j], ends[j], int(steps[j])) for j in range(L)]
-        else:
-            e = target - _exact(dual, rows, beta, dual.run)
-            tol, exact, refreshes = dual.tol, True, refreshes + 1
+        if len(active) and shrink and count % ROUNDS_A_LOOK == 0:
+            few = _unsettled(dual, e, box)
+        if not len(active) or len(few):
+            break
+        working = _next_set(working, [candidates[j] for j in active], size, len(rows))
+        # In their order, rows are gathered twice as fast.
+        _round(dual, rows, np.sort(working), active, gaps, e, box, steps)
+        tol = AIM * dual.tol
+    return few
+
+
+def _rounds_apart(dual: Dual, rows: Rows, few: Rows, e: Array, box: Array, steps: Rows) -> None:
+    """Rounds on a Gram matrix of few rows alone; changes their β, and steps. No other row's e is kept up to date."""
+    with dual.gram.part(rows[few]) as gram:
+        local = box.take(few, axis=2)
+        _rounds(replace(dual, gram=gram), np.arange(len(few)), e.take(few, axis=1), local, steps, shrink=False)
+        box[0][:, few] = local[0]
+
+
+def _unsettled(dual: Dual, e: Array, box: Array) -> Rows:
+    """The rows to go on with alone, none if that does not pay: of the others no kernel value is needed for a while.
+
+    A row is settled when in every column it is at a bound and e is on the right side of the bias, towards which free
+    coefficients tend. It pays when the rows that are not settled are too many to be held, but are few enough for a
+    Gram matrix of their own. Some are added to spare: the settled rows nearest to the bias, for it moves.
+    """
+    gram, none = dual.gram, np.empty(0, dtype=np.intp)
+    most = min(gram.side, int(SHARE * e.shape[1]))
+    if gram.capacity >= most:
+        return none
+
+    def off(j: int) -> Array:
+        beta, lo, hi = box[:, j]
+        ends = dual.violation(e[j], beta, lo, hi)
+        wrong = e[j] - dual.bias(e[j], box[:, j], ends) if dual.free_bias else e[j]
+        return np.maximum(np.where(beta < hi, wrong, -np.inf), np.where(beta > lo, -wrong, -np.inf))
+
+    farthest = np.maximum.reduce(dual.run(off, range(len(e))))
+    count = np.count_nonzero(farthest >= 0)
+    few = np.argsort(-farthest, kind="stable")[: min(most, int(SPARE * count))]
+    return np.sort(few) if gram.capacity < count <= most else none
 
 
 def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
@@ -205,8 +268,15 @@ def _exact(dual: Dual, rows: Rows, beta: Array, run: Run) -> Array:
         return np.zeros_like(beta)
     gram, coefficients = dual.gram, beta[:, support].T
     anchors = gram.kernel.anchors(gram.X, rows[support])
-    blocks = row_blocks(len(rows), len(support))
-    parts = run(lambda b: gram.kernel.block(gram.X[rows[b]], anchors) @ coefficients, blocks)
+    tiles = list(row_blocks(len(support), BLOCK_VALUES // ANCHORS))
+
+    def of_block(block: slice) -> Array:
+        A, f = gram.X[rows[block]], np.zeros((block.stop - block.start, len(beta)))
+        for tile in tiles:
+            f += gram.kernel.block(A, anchors[tile]) @ coefficients[tile]
+        return f
+
+    parts = run(of_block, row_blocks(len(rows), min(len(support), ANCHORS)))
     f: Array = np.concatenate(parts).T + dual.offset * beta.sum(axis=1, keepdims=True)
     return f
 

@@ -64,10 +64,11 @@ class FittedStumps:
         X = self._features(X, rows)
         L = self.feature.shape[1]
         F = np.zeros((X.shape[0], L))
+        sides = self._summable()
         for first in range(0, L, COLUMNS_PER_TABLE):
             columns = slice(first, first + COLUMNS_PER_TABLE)
             for f in np.unique(self.feature[:, columns]):
-                questions, table = self._table(int(f), columns)
+                questions, table = self._table(int(f), columns, sides)
                 for block in row_blocks(X.shape[0], table.shape[1]):
                     F[block, columns] += table[_answers(X[block, f], questions, bool(self.categorical[f]))]
         return F
@@ -89,7 +90,7 @@ class FittedStumps:
         """The margins of X after each round."""
         X = self._features(X)
         F = np.zeros((X.shape[0], self.feature.shape[1]))
-        for feature, threshold, left, right in zip(self.feature, self.threshold, self.left, self.right, strict=True):
+        for feature, threshold, left, right in zip(self.feature, self.threshold, *self._summable(), strict=True):
             x = X[:, feature]
             on_left = np.where(self.categorical[feature], x == threshold, x <= threshold)
             F += np.where(np.isnan(x), 0.0, np.where(on_left, left, right))
@@ -104,7 +105,16 @@ class FittedStumps:
             raise ValueError(f"X has {checked.shape[1]} features, and the stumps know {len(self.categorical)}.")
         return checked if rows is None else checked[rows]
 
-    def _table(self, f: int, columns: slice) -> tuple[Array, Array]:
+    def _summable(self) -> tuple[Array, Array]:
+        """`left` and `right` as multiples of a power of two, so small that no sum of a column's answers is rounded.
+
+        Margins then don't depend on the order of summation: those of tables are those of the last round, ties included.
+        """
+        largest = np.maximum(np.abs(self.left), np.abs(self.right)).sum(axis=0)
+        unit = np.exp2(np.frexp(largest)[1] - 50.0)
+        return np.rint(self.left / unit) * unit, np.rint(self.right / unit) * unit
+
+    def _table(self, f: int, columns: slice, sides: tuple[Array, Array]) -> tuple[Array, Array]:
         """The thresholds of all stumps on feature f, and the sum of their answers for each place among them.
 
         Row p answers for values above p of the thresholds (or equal to the p-th, the last but one being other values),
@@ -114,10 +124,7 @@ class FittedStumps:
         questions, place = np.unique(self.threshold[:, columns][t, s], return_inverse=True)
         n, width = len(questions), self.feature[0, columns].size
         flat = place * width + s
-        left, right = (
-            np.bincount(flat, answers[:, columns][t, s], n * width).reshape(n, width)
-            for answers in (self.left, self.right)
-        )
+        left, right = (np.bincount(flat, answers[:, columns][t, s], n * width).reshape(n, width) for answers in sides)
         table = np.zeros((n + 2, width))
         if self.categorical[f]:
             table[:n] = left - right

@@ -57,7 +57,7 @@ class FittedTrees:
             X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
             if X.shape[1] != self.n_features:
                 raise ValueError(f"X has {X.shape[1]} features, and the trees know {self.n_features}.")
-        X = np.require(X if rows is None else X[rows], requirements="CW")
+        X = np.require(X if rows is None else X[rows], requirements=["C", "W"])
         F = np.empty((len(X), len(self.roots)))
         leaves = np.empty(len(X), dtype=np.intp)
         for j, root in enumerate(self.roots):

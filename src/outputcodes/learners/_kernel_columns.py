@@ -207,7 +207,8 @@ def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[
     Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
     """
     taking_part = present[y[support]]
-    cuts = 1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))
+    # Plain numbers, which every way of saving a model can write.
+    cuts = (1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist()
     place = np.empty(len(y), dtype=np.intp)
     place[support] = np.arange(len(support))
     pieces = []

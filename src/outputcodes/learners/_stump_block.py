@@ -23,8 +23,8 @@ class Sample:
         self.weight = None if weight is None else weight[rows]
         self.F = None if known is None else known.margins(data, rows)
 
-    def start(self, signed: Array, columns: slice) -> tuple[Part, Rows, Array]:
-        """The rows that some column sees, their classes, and each column's total weight.
+    def start(self, signed: Array, columns: slice) -> tuple[Part, Rows, Array, NDArray[np.intp]]:
+        """The rows that some column sees, their classes, and each column's weights: their sum and their number.
 
         The signed weights are scaled such that their absolute sum is the mean exponential loss.
         """
@@ -36,12 +36,12 @@ class Sample:
         own += signed[y]
         if self.weight is not None:
             own *= self.weight[rows, None]
-        total = np.abs(V).sum(axis=0)
+        total, count = np.abs(V).sum(axis=0), np.count_nonzero(V, axis=0)
         if self.F is not None:
             own *= np.exp(-np.sign(own) * self.F[rows, columns])
         V /= np.where(total > 0, total, 1.0)
         starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
-        return Part(self.codes[rows], V, starts), y, total
+        return Part(self.codes[rows], V, starts), y, total, count
 
 
 class StumpBlock:
@@ -88,12 +88,14 @@ class StumpBlock:
         patience: int,
     ) -> None:
         self.data, self.signed, self.confident = data, signed, confident
-        self.train, self.classes, total = train.start(signed, columns)
-        self.held, _, held_total = held.start(signed, columns)
+        self.train, self.classes, total, count = train.start(signed, columns)
+        self.held, _, held_total, _ = held.start(signed, columns)
         self.start_loss = np.abs(self.train.V).sum(axis=0)
         some = total > 0
         self.train.V[:] /= np.where(some, self.start_loss, 1.0)
-        self.smoothing = 1 / np.where(some, total, 1.0) if smoothing is None else np.full(LANES, float(smoothing))
+        self.smoothing = (
+            1 / np.maximum(np.maximum(total, count), 1.0) if smoothing is None else np.full(LANES, float(smoothing))
+        )
         self.watched = held_total > 0
         active = np.zeros(LANES, dtype=bool)
         active[: len(stopped)] = ~stopped

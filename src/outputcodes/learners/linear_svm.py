@@ -117,7 +117,8 @@ class LinearSVM(LinearLearner):
                     theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, self.tol, self.max_iter)
             else:
                 descent = DualDescent(data, y, weight, rows, self.loss, run)
-                warm = None if init is None else start
+                # The hinge leaves α open where margins are 1: measured, a start saves no epochs there.
+                warm = start if init is not None and squared else None
                 theta, certificate = descent.minimise(signs, cost, warm, self.tol, self.max_iter, seed)
         warn_unless_converged(self, certificate)
         return self._fitted(data, theta, certificate)

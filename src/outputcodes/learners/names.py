@@ -17,6 +17,7 @@ from outputcodes.learners.protocol import Learner
 from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.single_call import SingleCall
 from outputcodes.learners.stumps import BoostedStumps
+from outputcodes.learners.tree import Tree
 
 # Our own learners, by name.
 LEARNERS: dict[str, Callable[[], Learner]] = {
@@ -25,6 +26,7 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
     "logistic": Logistic,
     "ridge": Ridge,
     "stumps": BoostedStumps,
+    "tree": Tree,
 }
 
 

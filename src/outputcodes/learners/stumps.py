@@ -53,8 +53,8 @@ class BoostedStumps(SharedLearner):
     categorical_features : list of int or mask of bool, optional
         Features to be asked for equality.
     smoothing : float, optional
-        The e of the confidence-rated answers, as a share of the column's weight. None is 1 / (sum of the column's
-        weights): one over the number of its examples. Give it where weights don't count examples.
+        The e of the confidence-rated answers, as a share of the column's weight. None is one over the number of its
+        examples, or over the sum of their weights if that is larger: a weight of 2 is an example given twice.
     validation_fraction : float, optional
         Hold out so much of each class, and keep of each column the rounds up to its smallest held-out exponential
         loss. None trains on everything.
