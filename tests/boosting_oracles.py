@@ -36,7 +36,7 @@ def pairs_rounds(X, Y, w, n_rounds, hypotheses, categorical=(), rate=1.0):
     n, L = Y.shape
     pairs = [(i, s) for i in range(n) for s in range(L) if Y[i, s] != 0]
     total = sum(w[i] for i, _ in pairs)
-    D = {(i, s): w[i] / total for i, s in pairs}
+    D, e0 = {(i, s): w[i] / total for i, s in pairs}, 1 / max(total, len(pairs))
     rounds = []
     while len(rounds) < n_rounds:
         candidates = []
@@ -48,7 +48,7 @@ def pairs_rounds(X, Y, w, n_rounds, hypotheses, categorical=(), rate=1.0):
                     missing += D[i, s]
                 else:
                     W[side[i], s, int(Y[i, s] < 0)] += D[i, s]
-            candidates += [(score, f, cut, side, h) for score, h in weak_answers(W, missing, hypotheses, 1 / total)]
+            candidates += [(score, f, cut, side, h) for score, h in weak_answers(W, missing, hypotheses, e0)]
         least = min(candidate[0] for candidate in candidates)
         score, f, cut, side, h = next(c for c in candidates if c[0] <= least + TOLERANCE)
         if score >= (0.5 if hypotheses == "discrete" else 1) - TOLERANCE:

@@ -112,3 +112,29 @@ def phi(mu, y, w):
         for i in range(n):
             answer[r] += w[i] * mu[i, y[i]] * (mu[i, r] - (r == y[i]) * sum(mu[i]))
     return np.array(answer)
+
+
+def problem(seed, n=24, d=3, k=4, missing=0.0):
+    """Few values, so that stumps tie; a row of each class; weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(5, size=(n, d)).astype(float) ** 2
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, np.append(np.arange(k), rng.integers(k, size=n - k)), rng.choice([0.5, 1.0, 3.0], size=n)
+
+
+def scores(model, X):
+    """(n, k), for two classes too."""
+    return model.decoder_.scores(model.margins(X), model.code_matrix_)
+
+
+def same_rounds(model, rounds, X):
+    """The fitted model says what the loops say, round by round."""
+    assert model.n_rounds_ == len(rounds)
+    assert model.code_matrix_.T.tolist() == [list(r["f"]) for r in rounds]
+    assert model.columns_.feature[0].tolist() == [r["stump"][0] for r in rounds]
+    assert np.allclose(model.columns_.threshold[0], [r["stump"][1] for r in rounds])
+    for name, own in (("error", "e"), ("separated", "U"), ("coefficient", "alpha")):
+        assert np.allclose(model.history_[name], [r[own] for r in rounds], rtol=1e-8, atol=1e-12)
+    expected = np.transpose([r["alpha"] * np.array(r["h"]) for r in rounds])
+    assert np.allclose(model.margins(X), expected, rtol=1e-7, atol=1e-9)
+    assert np.allclose(scores(model, X), expected @ model.code_matrix_.T, rtol=1e-7, atol=1e-8)

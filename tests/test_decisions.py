@@ -135,7 +135,7 @@ def test_the_label_for_what_is_withheld():
 
 @pytest.mark.parametrize(
     ("classes", "rejected"),
-    [([0, 1, 2], "?"), ([0, 1, 2], 0.5), (["a", "b", "c"], -1), ([0.5, 1.5, 2.5], None), ([False, True, True], None)],
+    [([0, 1, 2], "?"), ([0, 1, 2], 0.5), (["a", "b", "c"], -1), ([0.0, 1.0, 2.0], None), ([False, True, True], None)],
 )
 def test_labels_stay_what_they_are_beside_the_label_for_what_is_withheld(classes, rejected):
     labels = np.array(classes)[y]

@@ -112,7 +112,7 @@ def test_round_trip_of_a_binary_learner(tmp_path, learner):
     assert_same_answers(model, load(tmp_path / "m.skops")[0], X)
 
 
-@pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "stumps"])
+@pytest.mark.parametrize("learner", [name for name, make in LEARNERS.items() if make().takes_sparse])
 def test_round_trip_of_what_sparse_features_leave(tmp_path, learner):
     model = OutputCodeClassifier(learner, code="dense", random_state=0).fit(csr_array(X), y)
     save(model, tmp_path / "m.skops")

@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes.learners.kernel_svm import KernelSVM
 from outputcodes.svm import MulticlassSVC
@@ -224,24 +223,3 @@ def test_pickled_machines_answer_the_same():
 def test_bad_parameters(params, message):
     with pytest.raises(ValueError, match=message):
         MulticlassSVC(**params).fit(N, T)
-
-
-def refuses(model):
-    reason = "the check's matrix of kernel values is indefinite, which is refused"
-    return dict.fromkeys(
-        ["check_positive_only_tag_during_fit", "check_estimators_dtypes"] if model.kernel == "precomputed" else [],
-        reason,
-    )
-
-
-@parametrize_with_checks(
-    [
-        MulticlassSVC(gamma=0.1, tol=1e-9),
-        MulticlassSVC("linear", tol=1e-9, max_iter=1_000_000),
-        MulticlassSVC("precomputed"),
-        MulticlassSVC(formulation="weston-watkins", gamma=0.1, tol=1e-9),
-    ],
-    expected_failed_checks=refuses,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

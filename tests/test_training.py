@@ -116,9 +116,7 @@ def test_decoders_are_given_the_weights_of_rows_and_classes_whatever_balances_th
 def test_a_bootstrap_of_as_many_draws_as_rows_is_no_full_sample():
     drawn = np.random.default_rng(0).integers(150, size=150)
     trained = Problem(as_learner(RidgeClassifier()), X, y).fit(ALL_PAIRS, rows=drawn)
-    assert np.allclose(
-        trained.margins(X), OutputCodeClassifier(RidgeClassifier()).fit(X[drawn], y[drawn]).margins(X)
-    )
+    assert np.allclose(trained.margins(X), OutputCodeClassifier(RidgeClassifier()).fit(X[drawn], y[drawn]).margins(X))
 
 
 def test_a_fold_that_lacks_a_sign_gives_no_margin():

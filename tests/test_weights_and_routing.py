@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,6 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
+from outputcodes.codes import Assigned, Dense
 from outputcodes.learners import PerColumn
 
 X, y = load_iris(return_X_y=True)
@@ -38,6 +39,19 @@ def test_rows_without_weight_may_be_anything():
         clean = OutputCodeClassifier(estimator).fit(X[zeroed > 0], y[zeroed > 0])
         assert model.classes_.tolist() == [0, 1, 2]
         assert np.array_equal(model.margins(X), clean.margins(X))
+
+
+@pytest.mark.parametrize("code", ["ecoc-one", "designed", "decoc", "forest", Assigned(Dense(8))])
+def test_codes_made_from_data_mind_weights_of_classes_as_those_of_rows(code):
+    Xd, yd = load_digits(n_class=6, return_X_y=True)
+    Xd, yd = Xd[:300] / 16, yd[:300]
+    weights = np.array([1, 1, 20, 1, 20, 0.1])
+    by_class, by_row, without = (
+        OutputCodeClassifier("ridge", code=code, class_weight=classwise, random_state=0).fit(Xd, yd, own).code_matrix_
+        for classwise, own in ((dict(enumerate(weights)), None), (None, weights[yd]), (None, None))
+    )
+    assert np.array_equal(by_class, by_row)
+    assert not np.array_equal(by_row, without)
 
 
 @pytest.mark.parametrize(

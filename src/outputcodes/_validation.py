@@ -15,6 +15,9 @@ from sklearn.utils.validation import validate_data
 
 Array = NDArray[np.float64]
 
+# Products of two such weights, summed over any sample, stay finite.
+LARGEST_WEIGHT = 1e100
+
 
 def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
     """The error for a name that is in no table, with the nearest one that is.
@@ -75,6 +78,8 @@ def check_classes(labels: NDArray[Any]) -> NDArray[Any]:
 def as_seed(random_state: Any) -> int:
     """One number for everything random; an integer is itself, so that others can draw with it what was drawn here."""
     if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state} must be at least 0.")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(np.iinfo(np.int32).max))
@@ -95,6 +100,8 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     if not np.isfinite(checked).all() or (checked < 0).any():
         row = int(np.flatnonzero(~np.isfinite(checked) | (checked < 0))[0])
         raise ValueError(f"sample_weight[{row}]={checked[row]} must be finite and at least 0.")
+    if checked.max(initial=0.0) > LARGEST_WEIGHT:
+        raise ValueError(f"sample_weight has entries beyond {LARGEST_WEIGHT:g}, whose sums overflow; scale them down.")
     if not checked.any():
         raise ValueError("sample_weight is zero for every row; at least two classes need positive weight.")
     return checked

@@ -242,7 +242,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows, or of their weight, that are decided rightly; what is withheld is not."""
         right = self.predict(X).astype(object) == np.asarray(y).ravel().astype(object)
-        return float(np.average(right, weights=sample_weight))
+        return float(np.average(right, weights=check_weight(sample_weight, len(right))))
 
     def _may_reject(self) -> bool:
         costs_of_rejecting = self.cost is not None and np.shape(self.cost)[1] > len(self.classes_)

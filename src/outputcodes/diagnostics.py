@@ -99,8 +99,8 @@ def margin_distribution(
     y : array of shape (n,)
         Labels 0..k-1.
     scale : array of shape (T,), optional
-        Divide the margins after each round by it. Twice the sum of the coefficients so far brings the margins of
-        exponential and of linear decoding into [-1, 1].
+        Divide the margins after each round by it; where it is 0 they are 0. Twice the sum of the coefficients so far
+        brings the margins of exponential and of linear decoding into [-1, 1].
     rounds : collection of int, optional
         After which rounds, counted from 1; None is after each.
 
@@ -115,12 +115,20 @@ def margin_distribution(
     """
     kept, margins = [], []
     divisors = None if scale is None else np.asarray(scale, dtype=np.float64)
+    if divisors is not None and not (divisors.ndim == 1 and (divisors >= 0).all()):
+        raise ValueError(f"scale={scale!r} must have a number of at least 0 for each round.")
     for t, scores in enumerate(staged_scores):
         if rounds is None or t + 1 in rounds:
             D = np.asarray(scores, dtype=np.float64)
             ordered = np.sort(multiclass_margins(D if D.ndim == 2 else np.outer(D, [-0.5, 0.5]), y))
-            margins.append(ordered if divisors is None else ordered / divisors[t])
+            if divisors is not None and t >= len(divisors):
+                raise ValueError(f"scale has {len(divisors)} entries and there are more rounds: give one for each.")
+            margins.append(ordered if divisors is None else _divided(ordered, divisors[t]))
             kept.append(t + 1)
     if not kept:
         raise ValueError(f"staged_scores has no stage among rounds={rounds!r}; rounds count from 1.")
     return MarginDistribution(np.array(kept, dtype=np.intp), np.array(margins))
+
+
+def _divided(margins: Array, scale: float) -> Array:
+    return margins / scale if scale > 0 else np.zeros_like(margins)

@@ -1,4 +1,6 @@
-"""What all boosters share: the door, rounds and stages, early stopping, decoders, scikit-learn's own checks."""
+"""What all boosters share: rounds and stages, early stopping, decoders, and what they refuse."""
+
+import math
 
 import numpy as np
 import pytest
@@ -7,48 +9,25 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes.boosting.mh import AdaBoostMH
 from outputcodes.boosting.mo import AdaBoostMO
 from outputcodes.boosting.mr import AdaBoostMR
-from outputcodes.decoders import Decoder
+from outputcodes.boosting.oc import AdaBoostOC
+from outputcodes.boosting.smooth import SmoothBoost
+from outputcodes.decoders import Decoder, as_decoder
+from outputcodes.learners.stumps import hold_out
 
 BOOSTERS = [
     AdaBoostMO("dense", 20, random_state=0),
     AdaBoostMO("all-pairs", 20, "discrete", "hamming"),
     AdaBoostMH(20, "abstaining"),
     AdaBoostMR(20),
+    AdaBoostOC(20, random_state=0),
+    SmoothBoost(20, random_state=0),
 ]
-
-
-WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-TREE = DecisionTreeClassifier(max_depth=4, random_state=0)
-
-
-def allowed(booster):
-    if booster.validation_fraction is not None:
-        return dict.fromkeys(WEIGHTS, "a row given twice may be held out once")
-    if booster.estimator is not None and isinstance(booster, AdaBoostMO):
-        return dict.fromkeys(WEIGHTS, "trees break ties at random, and boosted weights tie up to rounding only")
-    return {}
-
-
-@parametrize_with_checks(
-    [
-        AdaBoostMO(n_rounds=10),
-        AdaBoostMO("all-pairs", 10, "discrete", validation_fraction=0.3),
-        AdaBoostMO("dense", 8, estimator=TREE),
-        AdaBoostMH(10, "abstaining"),
-        AdaBoostMR(10),
-        AdaBoostMR(5, estimator=TREE),
-    ],
-    expected_failed_checks=allowed,
-)
-@pytest.mark.filterwarnings("ignore:.*kept no round")
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=repr)
@@ -57,27 +36,57 @@ def test_stages_are_models_with_fewer_rounds(booster):
     model = clone(booster).fit(X, y)
     scores, predicted = list(model.staged_decision_function(X)), list(model.staged_predict(X))
     assert len(scores) == len(predicted) == model.n_rounds_
+    assert np.array_equal(scores[-1], model.decision_function(X))
+    assert np.array_equal(predicted[-1], model.predict(X))
     for t in (1, 2, model.n_rounds_):
         fewer = clone(booster).set_params(n_rounds=t).fit(X, y)
         assert np.allclose(fewer.decision_function(X), scores[t - 1], rtol=1e-10, atol=1e-10)
         assert np.array_equal(fewer.predict(X), predicted[t - 1])
 
 
-@pytest.mark.parametrize("booster", BOOSTERS, ids=repr)
+def loss_of_row(booster, f, d, y, M):
+    """What early stopping watches, of one row with margins f and class scores d, from the definitions."""
+    wrong = [r for r in range(len(M)) if r != y]
+    if isinstance(booster, AdaBoostMR):
+        return np.mean([math.exp((f[r] - f[y]) / 2) for r in wrong])
+    if isinstance(booster, AdaBoostOC):
+        return sum(math.exp((d[r] - d[y]) / 2) for r in wrong)
+    if isinstance(booster, SmoothBoost):
+        others = sum(math.exp(d[r]) for r in wrong)
+        return others / (math.exp(d[y]) + booster.lam * others)
+    return sum(math.exp(-m * g) for m, g in zip(M[y], f, strict=True) if m)
+
+
+@pytest.mark.parametrize("booster", [*BOOSTERS, SmoothBoost(20, lam=0)], ids=repr)
 def test_early_stopping_keeps_the_rounds_of_least_held_out_loss(booster):
     X, y = load_digits(n_class=5, return_X_y=True)
-    noisy = np.where(np.arange(len(y)) % 4 == 0, (y + 1) % 5, y)
+    X, y = X[:300], np.where(np.arange(300) % 4 == 0, (y[:300] + 1) % 5, y[:300])
+    weight = 0.5 + np.arange(300) % 3
     stopping = clone(booster).set_params(n_rounds=400, validation_fraction=0.3, n_iter_no_change=5, random_state=3)
-    model = clone(stopping).fit(X, noisy)
-    # Without patience running out, the same split and rounds, and the loss of each of them.
-    patient = clone(stopping).set_params(n_rounds=model.n_rounds_ + 5, n_iter_no_change=10**6)
+    model = clone(stopping).fit(X, y, weight)
+    # The same rounds, trained on the other rows alone.
+    train, held = hold_out(np.arange(300), y, 0.3, 3)
+    longer = clone(stopping).set_params(n_rounds=model.n_rounds_ + 5, validation_fraction=None, bins="exact")
+    longer.fit(X[train], y[train], weight[train])
     losses = []
-    kept = type(patient)._loss
-    patient._loss = lambda *args: losses.append(kept(patient, *args)) or losses[-1]
-    patient.fit(X, noisy)
+    for F, M in longer._staged(X[held]):
+        D = F @ M.T.astype(float)
+        rows = [loss_of_row(booster, f, d, label, M) for f, d, label in zip(F, D, y[held], strict=True)]
+        losses.append(np.average(rows, weights=weight[held]))
     assert len(losses) == model.n_rounds_ + 5
     assert np.argmin(losses) + 1 == model.n_rounds_
-    assert np.array_equal(patient.margins(X), model.margins(X))
+    watched = []
+    kept = type(booster)._loss
+    widths = set()
+    stopping._loss = lambda F, *rest: widths.add(F.shape[1]) or watched.append(kept(stopping, F, *rest)) or watched[-1]
+    stopping.fit(X, y, weight)
+    assert len(widths) == 1  # a round costs the same however many there were
+    assert np.allclose(np.array(watched) / watched[0], np.array(losses) / losses[0], rtol=1e-8)
+    assert np.allclose(
+        model.margins(X),
+        longer.set_params(n_rounds=model.n_rounds_).fit(X[train], y[train], weight[train]).margins(X),
+        rtol=1e-8,
+    )
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=repr)
@@ -124,6 +133,18 @@ def test_decoders_and_what_they_learn_from():
     )
 
 
+@pytest.mark.parametrize("booster", [AdaBoostMH(10), AdaBoostMR(10), AdaBoostOC(10), SmoothBoost(10)], ids=repr)
+@pytest.mark.parametrize("name", ["hamming", "euclidean", "accuracy-weighted"])
+def test_another_decoder_reads_the_same_margins(booster, name):
+    X, y = load_iris(return_X_y=True)
+    model = clone(booster).set_params(random_state=0).fit(X, y)
+    F, M = model.margins(X), model.code_matrix_
+    other, decoder = model.with_decoder(name, X, y), as_decoder(name).fit(F, y, M)
+    assert np.array_equal(other.decision_function(X), decoder.scores(F, M))
+    assert np.array_equal(other.predict(X), decoder.predict(F, M))
+    assert np.array_equal(other.margins(X), F)
+
+
 class MeanRows(Decoder):
     """The class whose mean margins are nearest, learned from held-out rows."""
 
@@ -162,6 +183,9 @@ def test_sparse_data_for_foreign_estimators():
         ({"n_rounds": 0}, "n_rounds=0"),
         ({"hypotheses": "sure"}, "hypotheses='sure' must be one of"),
         ({"learning_rate": 0}, "learning_rate=0 must be"),
+        ({"learning_rate": 2}, "learning_rate=2 must be above 0 and below 2"),
+        ({"random_state": -1}, "random_state=-1 must be"),
+        ({"hypotheses": []}, "hypotheses=\\[\\] must be one of"),
         ({"smoothing": 0.0}, "smoothing=0.0 must be"),
         ({"bins": 1}, "bins=1 must be"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
@@ -170,6 +194,9 @@ def test_sparse_data_for_foreign_estimators():
         ({"estimator": KNeighborsClassifier()}, "takes sample_weight"),
         ({"estimator": Ridge()}, "must be an instance of a scikit-learn classifier"),
         ({"estimator": LogisticRegression}, "must be an instance"),
+        ({"estimator": "stumps"}, "estimator='stumps' must be an instance"),
+        ({"estimator": SVC(kernel="precomputed")}, "takes a precomputed kernel"),
+        ({"code": "designed"}, "code='designed' is made from data and needs OutputCodeClassifier"),
         ({"estimator": LogisticRegression(), "categorical_features": [0]}, "for the built-in stumps"),
         ({"estimator": LogisticRegression(), "hypotheses": "abstaining"}, "for the built-in stumps"),
         ({"decoder": "nearest"}, "decoder='nearest' is unknown"),

@@ -82,11 +82,15 @@ def test_indicators_dense_sparse_and_of_minus_one():
     assert sp.issparse(sparse.predict(X))
     assert np.array_equal(sparse.predict(X).toarray(), dense.predict(X))
     assert np.array_equal(AdaBoostMH(10).fit(X, 2 * Y - 1).predict(X), dense.predict(X))
-    with pytest.raises(ValueError, match="no indicator matrix"):
-        AdaBoostMH(10).fit(X, Y + 4)
+    assert isinstance(sparse.predict(X), sp.csr_matrix)
+    assert isinstance(AdaBoostMH(10).fit(X, sp.csr_array(Y)).predict(X), sp.csr_array)
+    for other in (Y + 4, Y - 1):
+        with pytest.raises(ValueError, match="no indicator matrix"):
+            AdaBoostMH(10).fit(X, other)
     with pytest.raises(ValueError, match="nothing to decode"):
         dense.with_decoder("hamming")
-    assert np.array_equal(AdaBoostMH(10, decoder="vote").fit(X, Y).predict(X), dense.predict(X))
+    for unread in ("vote", "likelihood"):
+        assert np.array_equal(AdaBoostMH(10, decoder=unread).fit(X, Y).predict(X), dense.predict(X))
 
 
 def test_a_label_that_all_rows_have_and_one_that_none_has():
@@ -103,6 +107,9 @@ def test_labels_without_edge_are_predicted_by_their_frequency():
     with pytest.warns(UserWarning, match="kept no round"):
         model = AdaBoostMH(5).fit(X, Y)
     assert not model.predict(X).any()
+    Y[:, 1] = 1
+    with pytest.warns(UserWarning, match="kept no round"):
+        assert AdaBoostMH(5).fit(np.full((4, 1), np.nan), Y).predict(X).tolist() == [[0, 1]] * 4
 
 
 def test_foreign_estimators_and_held_out_rows_with_several_labels():

@@ -105,6 +105,9 @@ def test_the_scale_of_weights_matters_to_the_smoothing_alone():
     plain = AdaBoostMO(n_rounds=5).fit(X, y, weight)
     scaled = AdaBoostMO(n_rounds=5, smoothing=1 / (3 * weight.sum())).fit(X, y, weight / weight.sum())
     assert np.allclose(plain.margins(X), scaled.margins(X), rtol=1e-9)
+    # Weights below 1 are no fewer examples.
+    tiny, unweighted = (AdaBoostMO(n_rounds=5).fit(X, y, w).margins(X) for w in (np.full(30, 1e-6), None))
+    assert np.allclose(tiny, unweighted, rtol=1e-9)
     small, large = (AdaBoostMO(n_rounds=5, smoothing=e).fit(X, y).margins(X) for e in (1e-3, 10.0))
     assert np.abs(large).max() < np.abs(small).max()
 
@@ -161,7 +164,14 @@ def test_foreign_trees_keep_the_identity_of_z(hypotheses):
     model = AdaBoostMO("all-pairs", 10, hypotheses, estimator=tree, random_state=0).fit(X, y)
     Y = model.code_matrix_[y]
     assert np.exp(-Y * model.margins(X))[Y != 0].mean() == pytest.approx(model.history_["Z"].prod(), rel=1e-9)
-    assert (model.history_["Z"] <= np.sqrt(1 - (1 - 2 * model.history_["error"]) ** 2) + 1e-12).all()
+    edge = np.tanh(model.history_["coefficient"])  # as the coefficient is ½ ln((1 + r)/(1 - r))
+    assert (model.history_["Z"] <= np.sqrt(1 - edge**2) + 1e-12).all()
+    D, total = np.where(Y == 0, 0.0, 1.0), np.count_nonzero(Y)
+    for one, error in zip(model.columns_.rounds, model.history_["error"], strict=True):
+        h = one.hypothesis.answers(X)
+        assert error == pytest.approx((D * (1 - np.sign(Y * h)) / 2).sum() / total)
+        D = D * np.exp(-one.coefficient * Y * h)
+        D *= total / D.sum()
 
 
 def test_without_error_the_round_is_the_last():
@@ -200,3 +210,28 @@ def test_a_mapping_may_hold_a_class_that_the_sample_lacks():
     assert np.array_equal(model.margins(X), plain.margins(X))
     with pytest.raises(ValueError, match=r"no row for the classes \[2\]"):
         AdaBoostMO({0: [1, 1], 1: [-1, 1]}).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:rows that no column opposes")
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=2, random_state=0)])
+def test_a_column_of_one_sign_answers_it_and_says_so(estimator):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]
+    with pytest.warns(UserWarning, match=r"1 of 2 columns of the code have only one sign.*: 1\."):
+        model = AdaBoostMO({0: [1, 1], 1: [-1, 1], 2: [-1, -1]}, 5, estimator=estimator).fit(X, y)
+    assert model.code_matrix_.shape == (3, 2)
+    assert (model.margins(X)[:, 1] == 1).all()
+    alone = AdaBoostMO([[1], [-1]], 5, estimator=estimator).fit(X, y)
+    assert np.array_equal(model.margins(X)[:, 0], alone.margins(X)[:, 0])
+    *_, last = model.staged_decision_function(X)
+    assert np.array_equal(last, model.decision_function(X))
+    with pytest.raises(ValueError, match="No column of the code has both signs"):
+        AdaBoostMO({0: [1, 0], 1: [0, 1], 2: [-1, -1]}, 5, estimator=estimator).fit(X, y)
+
+
+def test_ties_are_decided_alike_by_the_model_and_its_last_stage():
+    X = np.array([[1, 0], [2, 1], [2, 1], [0, 1], [1, 1], [1, 1], [1, 2], [1, 0]])
+    y = [0, 1, 1, 1, 0, 1, 0, 1]
+    model = AdaBoostMO(n_rounds=8, hypotheses="discrete").fit(X, y)
+    *_, last = model.staged_predict(X)
+    assert np.array_equal(model.predict(X), last)

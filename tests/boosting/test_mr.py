@@ -11,6 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boosting_oracles import margins, small_problem, triples_rounds
 from outputcodes.boosting.mr import AdaBoostMR
+from outputcodes.bounds import training_error
+from outputcodes.learners.stumps import hold_out
 
 
 def check_rounds(model, expected, X, k, categorical=()):
@@ -71,8 +73,8 @@ def test_error_is_at_most_k_minus_one_products_of_z():
     X, y = load_digits(return_X_y=True)
     model = AdaBoostMR(60).fit(X, y)
     bounds = 9 * np.cumprod(model.history_["Z"])
-    for predicted, bound in zip(model.staged_predict(X), bounds, strict=True):
-        assert np.mean(predicted != y) <= bound
+    for D, bound in zip(model.staged_decision_function(X), bounds, strict=True):
+        assert training_error(D, y) <= bound
     F = model.margins(X)
     assert np.array_equal(model.predict(X), F.argmax(axis=1))
 
@@ -101,13 +103,29 @@ def test_rows_with_all_labels_or_none_have_no_say():
     every, some = AdaBoostMR(5, bins="exact").fit(X, Y), AdaBoostMR(5, bins="exact").fit(X[plain], Y[plain])
     assert np.array_equal(every.history_["Z"], some.history_["Z"])
     with pytest.warns(UserWarning, match="kept no round"):
-        AdaBoostMR(5).fit(X[:4], np.ones((4, 2), dtype=int))
+        model = AdaBoostMR(5).fit(X[:4], np.ones((4, 2), dtype=int))
+    assert model.predict(X).all()  # what all rows had
+    assert not any(map(len, model.history_.values()))
 
 
-def test_early_stopping_watches_the_ranking_loss():
-    X, y = load_digits(return_X_y=True)
-    model = AdaBoostMR(300, validation_fraction=0.3, n_iter_no_change=2, random_state=0).fit(X[:300], y[:300])
-    assert 0 < model.n_rounds_ < 300
-    longer = AdaBoostMR(300, validation_fraction=0.3, n_iter_no_change=4, random_state=0).fit(X[:300], y[:300])
-    shared = min(model.n_rounds_, longer.n_rounds_)
-    assert np.array_equal(model.columns_.left[:shared], longer.columns_.left[:shared])
+def test_without_error_the_round_is_the_last():
+    assert AdaBoostMR(10).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).n_rounds_ == 1
+
+
+def test_of_several_labels_a_share_of_all_rows_is_held_out_and_ranked():
+    rng = np.random.default_rng(0)
+    Y = np.array(list(itertools.product([0, 1], repeat=6)))  # no two rows have the same labels
+    X = Y @ rng.normal(size=(6, 4)) + rng.normal(size=(64, 4))
+    model = AdaBoostMR(60, bins="exact", validation_fraction=0.3, n_iter_no_change=4, random_state=2).fit(X, Y)
+    train, held = hold_out(np.arange(64), np.zeros(64, dtype=int), 0.3, 2)
+    losses = []
+    for F in AdaBoostMR(60, bins="exact").fit(X[train], Y[train]).staged_decision_function(X[held]):
+        rows = []
+        for f, row in zip(F, Y[held], strict=True):
+            if 0 < row.sum() < 6:
+                triples = itertools.product(f[row == 0], f[row == 1])
+                rows.append(np.mean([np.exp((wrong - right) / 2) for wrong, right in triples]))
+        losses.append(np.mean(rows))
+        if len(losses) - 1 - np.argmin(losses) >= 4:
+            break
+    assert model.n_rounds_ == np.argmin(losses) + 1

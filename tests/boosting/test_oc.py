@@ -8,41 +8,14 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import colouring_oracles as oracles
+from colouring_oracles import problem, same_rounds, scores
 from outputcodes.boosting.oc import AdaBoostOC
 from outputcodes.bounds import training_error
 from outputcodes.bounds.boosting import oc_error_bound
-from outputcodes.decoders import as_decoder
-from outputcodes.learners.stumps import hold_out
 
 VARIANTS = ["binary", "pseudo"]
-
-
-def problem(seed, n=24, d=3, k=4, distinct=5, missing=0.0):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(distinct, size=(n, d)).astype(float) ** 2
-    X[rng.random(X.shape) < missing] = np.nan
-    return X, np.append(np.arange(k), rng.integers(k, size=n - k)), rng.choice([0.5, 1.0, 3.0], size=n)
-
-
-def same_rounds(model, rounds, X):
-    """The fitted model says what the loops say, round by round."""
-    T = len(rounds)
-    assert model.n_rounds_ == T
-    assert model.code_matrix_.T.tolist() == [list(r["f"]) for r in rounds]
-    assert model.columns_.feature[0].tolist() == [r["stump"][0] for r in rounds]
-    assert np.allclose(model.columns_.threshold[0], [r["stump"][1] for r in rounds])
-    assert np.allclose(model.history_["error"], [r["e"] for r in rounds], rtol=1e-9, atol=1e-12)
-    assert np.allclose(model.history_["separated"], [r["U"] for r in rounds], rtol=1e-9)
-    expected = np.transpose([r["alpha"] * np.array(r["h"]) for r in rounds])
-    assert np.allclose(model.margins(X), expected, rtol=1e-8, atol=1e-10)
-    assert np.allclose(scores(model, X), expected @ model.code_matrix_.T, rtol=1e-8, atol=1e-8)
-
-
-def scores(model, X):
-    return model.decoder_.scores(model.margins(X), model.code_matrix_)
 
 
 @settings(max_examples=40, deadline=None)
@@ -154,7 +127,7 @@ def test_a_weight_of_two_is_a_row_given_twice_to_a_foreign_estimator_too():
     assert np.allclose(booster.fit(X.repeat(weight, axis=0), y.repeat(weight)).margins(X), weighed)
 
 
-def test_stages_end_in_the_model_and_other_decoders_read_it():
+def test_stages_end_in_the_model_and_are_refused_by_decoders_that_learn():
     X, y = load_iris(return_X_y=True)
     model = AdaBoostOC(12, random_state=1).fit(X, y)
     *_, last = model.staged_decision_function(X)
@@ -163,25 +136,13 @@ def test_stages_end_in_the_model_and_other_decoders_read_it():
     for t, predicted in enumerate(predictions, start=1):
         short = AdaBoostOC(t, random_state=1).fit(X, y)
         assert np.array_equal(short.predict(X), predicted)
-    F, M = model.margins(X), model.code_matrix_
-    for name in ("exponential", "hamming", "euclidean", "accuracy-weighted"):
-        decoder = as_decoder(name).fit(F, y, M)
-        other = model.with_decoder(name, X, y)
-        assert np.array_equal(other.decision_function(X), decoder.scores(F, M))
-        assert np.array_equal(other.predict(X), decoder.predict(F, M))
-
-
-def test_early_stopping_keeps_the_rounds_up_to_the_smallest_held_out_loss():
-    X, y = load_wine(return_X_y=True)
-    model = AdaBoostOC(60, validation_fraction=0.3, n_iter_no_change=5, random_state=0).fit(X, y)
-    train, held = hold_out(np.arange(len(y)), y, 0.3, 0)
-    losses = []
-    for D in AdaBoostOC(60, random_state=0).fit(X[train], y[train]).staged_decision_function(X[held]):
-        own = D[np.arange(len(held)), y[held]][:, None]
-        losses.append((np.exp((D - own) / 2).sum(axis=1) - 1).mean())
-        if len(losses) - 1 - np.argmin(losses) >= 5:
-            break
-    assert model.n_rounds_ == np.argmin(losses) + 1 < 60
+    learned = model.with_decoder("accuracy-weighted", X, y)
+    assert np.array_equal(
+        learned.predict(X), AdaBoostOC(12, decoder="accuracy-weighted", random_state=1).fit(X, y).predict(X)
+    )
+    for stages in (learned.staged_predict, learned.staged_decision_function):
+        with pytest.raises(ValueError, match="learned from all 12 columns and can't read fewer"):
+            next(stages(X))
 
 
 def test_what_cannot_be_is_refused():
@@ -194,9 +155,24 @@ def test_what_cannot_be_is_refused():
         AdaBoostOC(estimator=KNeighborsClassifier()).fit(X, y)
 
 
-# No tree: last digits decide ties between its splits, and then a weight of 2 is not a row given twice.
-@parametrize_with_checks(
-    [AdaBoostOC(10), AdaBoostOC(5, "pseudo", estimator=LogisticRegression(tol=1e-8, max_iter=10_000))]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_decoders_of_other_codes_are_refused_before_the_training(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(AdaBoostOC, "_boost", lambda *_: pytest.fail("a round was trained"))
+    for name in ("vote", "dag"):
+        with pytest.raises(ValueError, match="all-pairs"):
+            AdaBoostOC(decoder=name).fit(X, y)
+
+
+class Counting(AdaBoostOC):
+    def _colour(self, pairs, draws, rng):
+        self.drawn_ = getattr(self, "drawn_", 0) + 1
+        return super()._colour(pairs, draws, rng)
+
+
+def test_a_blind_round_draws_100_colourings():
+    with pytest.warns(UserWarning, match="kept no round"):
+        model = Counting(2, random_state=0).fit(np.zeros((18, 1)), np.arange(18) % 9)
+    assert model.drawn_ == 200
+    assert {name: len(values) for name, values in model.history_.items()} == dict.fromkeys(
+        ("coefficient", "error", "separated"), 0
+    )

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import colouring_oracles as oracles
+from colouring_oracles import problem, same_rounds
 from outputcodes.boosting.oc import AdaBoostOC
 from outputcodes.boosting.smooth import GAMMAS, SmoothBoost
 from outputcodes.bounds import training_error
@@ -17,24 +17,6 @@ from outputcodes.bounds.boosting import smooth_potential, smooth_potential_drop,
 from outputcodes.learners.stumps import hold_out
 
 CODINGS = ["random", "probabilistic", "deterministic"]
-
-
-def problem(seed, n=24, d=3, k=4, missing=0.0):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(5, size=(n, d)).astype(float) ** 2
-    X[rng.random(X.shape) < missing] = np.nan
-    return X, np.append(np.arange(k), rng.integers(k, size=n - k)), rng.choice([0.5, 1.0, 3.0], size=n)
-
-
-def same_rounds(model, rounds, X):
-    assert model.n_rounds_ == len(rounds)
-    assert model.code_matrix_.T.tolist() == [list(r["f"]) for r in rounds]
-    assert model.columns_.feature[0].tolist() == [r["stump"][0] for r in rounds]
-    assert np.allclose(model.columns_.threshold[0], [r["stump"][1] for r in rounds])
-    assert np.allclose(model.history_["error"], [r["e"] for r in rounds], rtol=1e-8, atol=1e-12)
-    assert np.allclose(model.history_["separated"], [r["U"] for r in rounds], rtol=1e-8)
-    expected = np.transpose([r["alpha"] * np.array(r["h"]) for r in rounds])
-    assert np.allclose(model.margins(X), expected, rtol=1e-7, atol=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -114,6 +96,7 @@ def test_gamma_zero_is_the_random_code():
     zero = SmoothBoost(15, coding="probabilistic", gamma=0.0, random_state=2).fit(X, y)
     assert np.array_equal(random.code_matrix_, zero.code_matrix_)
     assert np.array_equal(random.margins(X), zero.margins(X))
+    assert not hasattr(zero.set_params(coding="random").fit(X, y), "gamma_")  # of the earlier fit
 
 
 def test_gamma_is_the_smallest_of_the_best_on_held_out_rows_and_then_trains_on_all():
@@ -181,14 +164,10 @@ def test_what_cannot_be_is_refused():
     for parameters, message in (
         ({"lam": -0.1}, "lam=-0.1 must be"),
         ({"lam": "much"}, "lam='much' must be"),
+        ({"lam": 1e308}, r"lam=1e\+308 must be a number between 0 and 1e\+06"),
         ({"gamma": -1}, "gamma=-1 must be"),
         ({"coding": "probabilistik"}, "did you mean 'probabilistic'"),
         ({"n_rounds": 1.5}, "n_rounds=1.5"),
     ):
         with pytest.raises(ValueError, match=message):
             SmoothBoost(**parameters).fit(X, y)
-
-
-@parametrize_with_checks([SmoothBoost(10), SmoothBoost(5, coding="deterministic"), SmoothBoost(5, 0, "random")])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -236,5 +236,15 @@ def test_what_the_theorems_do_not_cover_is_refused():
         boosting.smooth_weights(np.ones((1, 2)), [0], -0.1)
     with pytest.raises(ValueError, match="variant"):
         boosting.oc_error_bound([0.1], [0.1], 3, "ternary")
+    for theta in (np.nan, 2.0):
+        with pytest.raises(ValueError, match="theta"):
+            boosting.mo_margin_bound([0.1], oracles.one_vs_all(3), theta)
     with pytest.raises(ValueError, match="eta"):
         boosting.normalised_scores([[1.0]], [[1], [-1]], -1.0)
+    with pytest.raises(ValueError, match="eta"):
+        boosting.mo_margin_bound_by_zeros([0.5], -1.0, [0], oracles.all_pairs(3))
+    with pytest.raises(ValueError, match="an entry a round each"):
+        boosting.oc_error_bound([0.1, 0.2], [0.1], 3)
+    for bound in (boosting.mh_error_bound, boosting.mr_error_bound, lambda Z, k: boosting.oc_error_bound(Z, Z, k)):
+        with pytest.raises(ValueError, match="n_classes=1 must be at least 2"):
+            bound([0.5], 1)

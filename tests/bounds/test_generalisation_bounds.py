@@ -140,6 +140,8 @@ def test_bad_arguments():
     for call, message in [
         (lambda: margin_loss([1.0], 0.0), "rho"),
         (lambda: margin_loss([], 1.0), "margins"),
+        (lambda: margin_bound([], 3, 0.1, 1.0), "margins"),
+        (lambda: boosting_margin_bound(np.full(1000, np.nan), 2, 1, 0.5), "margins"),
         (lambda: margin_bound([1.0], 3, 0.1, 1.0, 1.0), "delta"),
         (lambda: margin_bound([1.0], 3, -0.1, 1.0), "complexity"),
         (lambda: kernel_margin_bound([1.0], 3, -1.0, 1.0, 1.0), "radius"),

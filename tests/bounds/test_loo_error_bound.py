@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import minmax_scale
 
 from outputcodes.bounds.leave_one_out import (
@@ -15,7 +16,7 @@ from outputcodes.bounds.leave_one_out import (
     possible_loo_errors,
 )
 from outputcodes.codes import Dense, Sparse
-from outputcodes.decoders import AccuracyWeighted, LossBased
+from outputcodes.decoders import AccuracyWeighted, Decoder, LossBased, Softmax
 from outputcodes.decoders.likelihood import Likelihood
 from outputcodes.learners import KernelSVM
 from outputcodes.losses import LOSSES
@@ -247,3 +248,29 @@ def test_bad_arguments():
     F, y, M, alpha, G = random_problem(1, 3, 5)
     each = pessimistic_margins(F, y, M, alpha, np.repeat(G[:, :1], 5, axis=1))
     assert np.array_equal(pessimistic_margins(F, y, M, alpha, G[:, 0]), each)
+
+
+def test_a_decoder_answers_for_itself():
+    class Clipped(Decoder):
+        """Inner products with margins cut at ±1: they follow the margins of the own class."""
+
+        def _scorer(self, M):
+            return lambda F: np.clip(F, -1, 1) @ M.T
+
+        def loo_objection(self, M):
+            return None
+
+    F, y, M, alpha, G = random_problem(3, 4, 7)
+    worst = np.clip(pessimistic_margins(F, y, M, alpha, G), -1, 1) @ M.T
+    expected = worst.max(axis=1) > worst[np.arange(len(y)), y] + 1e-9
+    assert np.array_equal(possible_loo_errors(F, y, M, alpha, G, Clipped()), expected)
+    # Softmax decodes as the decoder in it, objects as it does, and knows its falling sigmoids.
+    dense = oracles.random_code(np.random.default_rng(0), 4, 7, zeros=False)
+    slope = np.where(np.arange(7) < 2, 1.5, -1.5)
+    for decoder in ("hinge", likelihood(slope, np.zeros(7))):
+        plain = possible_loo_errors(F, y, dense, alpha, G, decoder)
+        assert np.array_equal(possible_loo_errors(F, y, dense, alpha, G, Softmax(decoder)), plain)
+    with pytest.raises(ValueError, match="rises again"):
+        loo_error_bound(F, y, dense, alpha, G, Softmax("squared"))
+    with pytest.raises(NotFittedError):
+        loo_error_bound(F, y, dense, alpha, G, Likelihood())

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes.trees.decision_tree import DecisionTree
 
@@ -17,11 +16,6 @@ ALL = ("axis", "oblique", "sphere")
 kinds = pytest.mark.parametrize("questions", [("axis",), ("axis", "oblique"), ("axis", "sphere"), ALL])
 criteria = pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "kearns-mansour"])
 X, y = load_iris(return_X_y=True)
-
-
-@parametrize_with_checks([DecisionTree(), DecisionTree(ALL, "entropy"), DecisionTree(pruning=0.01)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def structure(model, node=0):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._blocks import Run
-from outputcodes._kernels.binary_stump import TIE
+from outputcodes._kernels.stumps import TIE
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.binary_weak import binary_learner
@@ -19,8 +19,6 @@ from outputcodes.bounds.boosting import smooth_potential, smooth_weights
 
 Array = NDArray[np.float64]
 
-# Errors below this are taken for it: coefficients stay finite.
-EPS_FLOOR = 1e-10
 # Colourings drawn in a round before it is skipped.
 MOST_DRAWS = 100
 
@@ -29,10 +27,11 @@ class ColouringBooster(Booster):
     """A booster whose rounds each bring a column of the code: AdaBoost.OC, "binary" variant, for others to vary."""
 
     grows: ClassVar[bool] = True
+    records: ClassVar[tuple[str, ...]] = ("error", "separated")
     # Margins are so many times a·h, a the coefficient of `PairWeights`.
     _unit: ClassVar[float] = 1.0
 
-    def _smoothing(self) -> float:
+    def _lam(self) -> float:
         """λ; 0 is no smoothing."""
         return 0.0
 
@@ -45,7 +44,7 @@ class ColouringBooster(Booster):
         return random_colouring(len(self.classes_), rng)
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
-        pairs = PairWeights(sample.y, len(self.classes_), sample.weight, self._smoothing(), run)
+        pairs = PairWeights(sample.y, len(self.classes_), sample.weight, self._lam(), run)
         learner = binary_learner(self.estimator, sample, run, rng)
         failed: set[bytes] = set()  # colourings without an edge at the present weights, under either name of the sides
         while True:
@@ -66,12 +65,12 @@ class ColouringBooster(Booster):
             failed.clear()
             # Abstentions leave their pairs as they are, as if the colouring did not separate them.
             answered = found.right + found.wrong
-            error, separated = max(found.wrong / answered, EPS_FLOOR), split.share * answered
+            error, separated = max(found.wrong / answered, TIE), split.share * answered
             a = self._rate(self._coefficient(error, separated))
             pairs.update(split, found.answers, a)
             record = {"error": error, "separated": separated}
             yield Round(found.hypothesis, self._unit * a, colouring, record)
 
     def _loss(self, F: Array, M: NDArray[np.int8], y: NDArray[np.intp], weight: Array) -> float:
-        lam = self._smoothing()
+        lam = self._lam()
         return smooth_potential(smooth_weights(F @ M.T / self._unit, y, lam), y, lam, weight)

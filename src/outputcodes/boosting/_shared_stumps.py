@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._binning import Binned
 from outputcodes._blocks import Run
 from outputcodes._kernels.lanes import LANES, aligned_zeros
-from outputcodes._kernels.shared_stumps import ABSTAINING, reweight_sides, score_tests, weigh_sides
+from outputcodes._kernels.shared_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 from outputcodes._kernels.stumps import TIE, Part, Room, make_room
 
 Rows = NDArray[np.intp]
@@ -50,8 +50,8 @@ class ColumnWeights:
         The rows sorted by class.
     V : ndarray of shape (blocks, n, LANES)
         Signed weights, rows sorted by class, columns in blocks; their absolute sum is 1 at the start.
-    total : float
-        The sum of the pairs' weights before they were scaled to 1.
+    total, n_pairs : float, int
+        The sum of the pairs' weights before they were scaled to 1, and how many there are.
     """
 
     def __init__(self, binned: Binned, y: Rows, signed: Array, weight: Array, kind: int, run: Run) -> None:
@@ -64,6 +64,7 @@ class ColumnWeights:
             own = signed[:, columns]
             np.multiply(own[y], weight[:, None], out=V[:, : own.shape[1]])
         self.total = float(sum(np.abs(V).sum() for V in self.V))
+        self.n_pairs = np.count_nonzero(self.V)
         self.V /= self.total
         self._rooms = threading.local()
         self._tile = self._room().histogram.shape[0]
@@ -119,10 +120,9 @@ class ColumnWeights:
 
     def side_of_rows(self, test: SharedTest) -> Rows:
         """(n,), in `order`: 0 = left, 1 = right, 2 = missing."""
-        feature, bins, cut, categorical = self._question(test)
-        codes = self.codes[:, feature].astype(np.intp)
-        on_left = codes == cut - 1 if categorical else codes < cut
-        return np.where(codes == bins, 2, np.where(on_left, 0, 1))
+        sides = np.empty(len(self.codes), dtype=np.intp)
+        sides_of_rows(self.codes, *self._question(test), sides)
+        return sides
 
     def _columns(self) -> Iterator[slice]:
         return (slice(first, min(first + LANES, self.L)) for first in range(0, self.L, LANES))

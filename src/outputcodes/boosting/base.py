@@ -8,7 +8,9 @@ A new booster derives from `Booster`. Its `__init__` stores the parameters named
   function over fixed blocks by threads. `_rate(coefficient)` shrinks a coefficient by the learning rate.
 - `_code(seed)`: the code, fixed, to whose columns every round adds. Or it sets `grows`: then each round brings a column
   of its own, `Round.column`, whose margins are coefficient · hypothesis.
-- `_loss(F, M, y, weight)`: what early stopping watches on the held-out rows.
+- `_loss(F, M, y, weight)`: what early stopping watches on the held-out rows; of a growing code F are the class scores
+  F M' and M is the identity.
+- `records`: the names of what each `Round.record` holds, for `history_`.
 
 Everything else, fit and staged answers included, is here.
 """
@@ -24,17 +26,36 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._blocks import Run, threads
-from outputcodes._validation import as_seed, check_classes, check_targets, check_weight
-from outputcodes.boosting.weak import ConstantRounds, ForeignRounds, Round, check_foreign, columns_of, packed
-from outputcodes.decoders import Decoder, as_decoder
+from outputcodes._validation import (
+    as_seed,
+    check_classes,
+    check_features,
+    check_targets,
+    check_weight,
+    n_rows_of,
+    take_rows,
+)
+from outputcodes.boosting.weak import (
+    ConstantRounds,
+    ForeignRounds,
+    PartlyConstant,
+    Round,
+    check_foreign,
+    columns_of,
+    packed,
+)
+from outputcodes.decoders import Decoder
 from outputcodes.decoding import DecodingClassifier, decoder_for
 from outputcodes.learners._fitted_stumps import FittedStumps
-from outputcodes.learners.foreign import input_tags
+from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.stumps import check_rounds, hold_out
+from outputcodes.training import warn_of_constant_columns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -47,14 +68,14 @@ class Sample:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), or csr where a foreign estimator takes it
+    X : ndarray of shape (n, d), or whatever else a foreign estimator takes
     y : ndarray of shape (n,)
         Class numbers, 0..k-1.
     weight : ndarray of shape (n,)
     binned : Binned or None
         The features in bins, each with some row in it, for the built-in stumps.
     code : ndarray of shape (k, L) or None
-        What `_code` answered.
+        What `_code` answered, but for the columns that `_live` leaves out.
     """
 
     X: Any
@@ -71,6 +92,10 @@ class Booster(DecodingClassifier, BaseEstimator):
     margin_loss: ClassVar[str] = "exponential"
     # Each round brings a column of its own.
     grows: ClassVar[bool] = False
+    # What `history_` holds of each round, besides its coefficient.
+    records: ClassVar[tuple[str, ...]] = ()
+
+    columns_: FittedStumps | ForeignRounds | ConstantRounds | PartlyConstant
 
     estimator: Any
     n_rounds: int
@@ -96,32 +121,40 @@ class Booster(DecodingClassifier, BaseEstimator):
         self._check_parameters()
         X = self._check_features(X, reset=True)
         targets = self._check_targets(X, y)
-        weight = check_weight(sample_weight, X.shape[0])
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = check_weight(sample_weight, n_rows_of(X))
+        weight = np.ones(n_rows_of(X)) if weight is None else weight
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
-            X, targets, weight = X[rows], targets[rows], weight[rows]
+            X, targets, weight = take_rows(X, rows), targets[rows], weight[rows]
         labels = self._number(targets)
         seed = as_seed(self.random_state)
         fixed = None if self.grows else self._code(seed)
-        if fixed is not None:
-            self._decoder(fixed)  # refuses before the training
+        self._check_decoder(fixed)
+        live = None if fixed is None else self._live(fixed, labels)
+        trained = fixed if fixed is None or live is None else fixed[:, live]
         train, held = hold_out(np.arange(len(labels)), self._strata(labels), self.validation_fraction, seed)
-        sample = self._sample(X, labels, weight, fixed, train)
+        sample = self._sample(X, labels, weight, trained, train)
         with threads(self.n_jobs) as run:
             rounds = self._kept(
-                self._boost(sample, run, np.random.default_rng(seed)), fixed, X[held], labels[held], weight[held]
+                self._boost(sample, run, np.random.default_rng(seed)),
+                trained,
+                take_rows(X, held),
+                labels[held],
+                weight[held],
             )
         self.n_rounds_ = len(rounds)
-        self.history_ = {
-            name: np.array([one.record[name] for one in rounds]) for name in (rounds[0].record if rounds else ())
-        }
-        self._keep(rounds, fixed, sample)
+        self.history_ = {"coefficient": np.array([one.coefficient for one in rounds])}
+        self.history_ |= {name: np.array([one.record[name] for one in rounds]) for name in self.records}
+        self._keep(rounds, trained, sample)
+        if fixed is not None and live is not None:
+            constant = np.sign(fixed[np.unique(labels)].sum(axis=0)).astype(np.float64)
+            self.code_matrix_, self.columns_ = fixed, PartlyConstant(self.columns_, live, constant)
+            warn_of_constant_columns(self.columns_)
         self.margin_loss_ = self.margin_loss
         self.decoder_ = self._decoder(self.code_matrix_)
         if self.decoder_.needs is not None:
             rows = held if self.decoder_.needs == "held-out" else train
-            self.decoder_.fit(self.columns_.margins(X[rows]), labels[rows], self.code_matrix_, weight[rows])
+            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_matrix_, weight[rows])
         return self
 
     def margins(self, X: Any) -> Array:
@@ -130,7 +163,10 @@ class Booster(DecodingClassifier, BaseEstimator):
         return self.columns_.margins(self._check_features(X, reset=False))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """The class scores of `decision_function` after each round."""
+        """The class scores of `decision_function` after each round.
+
+        Where each round brings a column, the code so far is decoded anew: T rounds cost as much as T²/2 columns.
+        """
         for F, M in self._staged(X):
             yield self._as_decision(self.decoder_.scores(F, M))
 
@@ -144,6 +180,11 @@ class Booster(DecodingClassifier, BaseEstimator):
         check_is_fitted(self)
         X = self._check_features(X, reset=False)
         if self.grows:
+            if self.decoder_.needs is not None:
+                raise ValueError(
+                    f"decoder={self.decoder!r} learned from all {self.n_rounds_} columns and can't read fewer: use "
+                    "with_decoder('linear') for stages."
+                )
             F = self.columns_.margins(X)
             for t in range(1, self.n_rounds_ + 1):
                 yield F[:, :t], self.code_matrix_[:, :t]
@@ -151,12 +192,16 @@ class Booster(DecodingClassifier, BaseEstimator):
             for F in self.columns_.staged_margins(X):
                 yield F, self.code_matrix_
 
+    def _live(self, M: Code, y: Rows) -> NDArray[np.bool_] | None:
+        """Which columns are trained, None being all; the others answer the one sign that they have."""
+        return None
+
     def _rate(self, coefficient: float) -> float:
         return float(self.learning_rate) * coefficient
 
     def _sample(self, X: Any, y: Rows, weight: Array, code: Code | None, rows: Rows) -> Sample:
         if len(rows) < len(y):
-            X, y, weight = X[rows], y[rows], weight[rows]
+            X, y, weight = take_rows(X, rows), y[rows], weight[rows]
         binned = None
         if self.estimator is None:
             binned = bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]))
@@ -165,7 +210,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _kept(self, rounds: Iterable[Round | None], fixed: Code | None, X: Any, y: Rows, weight: Array) -> list[Round]:
         """At most `n_rounds` rounds; with held-out rows X, those up to the smallest loss on them."""
         kept: list[Round] = []
-        M = np.empty((len(self.classes_), 0), dtype=np.int8) if fixed is None else fixed
+        M = np.eye(len(self.classes_), dtype=np.int8) if fixed is None else fixed  # a growing code by its scores
         F = np.zeros((len(y), M.shape[1]))
         best, best_at = np.inf, 0
         for _, one in zip(range(self.n_rounds), rounds, strict=False):
@@ -174,11 +219,8 @@ class Booster(DecodingClassifier, BaseEstimator):
             kept.append(one)
             if not len(y):
                 continue
-            if fixed is None:
-                F = np.column_stack([F, one.answers(X)])
-                M = columns_of(kept)
-            else:
-                F += one.answers(X)
+            step = one.answers(X)
+            F += step if one.column is None else np.outer(step, one.column)
             loss = self._loss(F, M, y, weight)
             if loss < best:
                 best, best_at = loss, len(kept)
@@ -187,7 +229,6 @@ class Booster(DecodingClassifier, BaseEstimator):
         return kept[:best_at] if len(y) else kept
 
     def _keep(self, rounds: list[Round], fixed: Code | None, sample: Sample) -> None:
-        self.columns_: FittedStumps | ForeignRounds | ConstantRounds
         if rounds:
             categorical = np.zeros(0, dtype=bool) if sample.binned is None else sample.binned.categorical
             self.columns_ = packed(rounds, categorical)
@@ -213,18 +254,39 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _decoder(self, M: Code) -> Decoder:
         return decoder_for(self.decoder, self.margin_loss, M)
 
+    def _check_decoder(self, M: Code | None) -> None:
+        """Refuse a decoder before the training; of a growing code (None) it is known only that it has no zeros."""
+        k = len(self.classes_)
+        decoder = self._decoder(2 * np.eye(k, dtype=np.int8) - 1 if M is None else M)
+        if decoder.needs == "held-out" and self.validation_fraction is None:
+            raise ValueError(
+                f"decoder={self.decoder!r} learns from rows that the columns were not trained on: set "
+                "validation_fraction, or fit with another decoder and then use with_decoder(decoder, X, y)."
+            )
+
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         tags = self.__sklearn_tags__().input_tags
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            accept_sparse="csr" if tags.sparse else False,
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
-        )
+        if self.grows and self.estimator is not None:
+            # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
+            tags.allow_nan |= entrance(self.estimator) is not self.estimator
+            return check_features(self, X, tags, reset=reset)
+        try:
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=np.float64,
+                accept_sparse="csr" if tags.sparse else False,
+                ensure_all_finite="allow-nan" if tags.allow_nan else True,
+            )
+        except ValueError as error:
+            if self.estimator is None or "could not convert" not in str(error):
+                raise
+            raise ValueError(f"{type(self).__name__} adds columns to X, which must be numbers: {error}") from error
 
     def _check_targets(self, X: Any, y: Any) -> NDArray[Any]:
+        if indicates_labels(y):
+            raise ValueError("y indicates several labels a row: use AdaBoostMH or AdaBoostMR, or give one label a row.")
         return check_targets(self, X, y)
 
     def _number(self, labels: NDArray[Any]) -> Rows:
@@ -239,12 +301,9 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _check_parameters(self) -> None:
         check_rounds(self)
         check_bins(self.bins)
-        if not (isinstance(self.learning_rate, Real) and 0 < self.learning_rate < np.inf):
-            raise ValueError(f"learning_rate={self.learning_rate!r} must be a positive number.")
-        if self.validation_fraction is None and as_decoder(self.decoder).needs == "held-out":
+        if not (isinstance(self.learning_rate, Real) and 0 < self.learning_rate < 2):
             raise ValueError(
-                f"decoder={self.decoder!r} learns from rows that the columns were not trained on: set "
-                "validation_fraction, or fit with another decoder and then use with_decoder(decoder, X, y)."
+                f"learning_rate={self.learning_rate!r} must be above 0 and below 2: from 2 on no round lowers the loss."
             )
         if self.estimator is None:
             return
@@ -259,4 +318,14 @@ class Booster(DecodingClassifier, BaseEstimator):
         else:
             inner = input_tags(self.estimator)
             tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+            if self.grows:
+                tags.input_tags.two_d_array = inner.two_d_array
         return tags
+
+
+def indicates_labels(y: Any) -> bool:
+    """Whether y is a matrix with a column for each label."""
+    if y is None:
+        return False
+    assert_all_finite(y, input_name="y")
+    return bool(type_of_target(y, input_name="y") == "multilabel-indicator")

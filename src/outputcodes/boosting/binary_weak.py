@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from outputcodes._binning import Binned
 from outputcodes._blocks import Run
-from outputcodes._kernels.binary_stump import TIE, answer, first_cut, largest_edges
+from outputcodes._kernels.binary_stump import answer, first_cut, largest_edges
+from outputcodes._kernels.stumps import TIE
 from outputcodes.boosting.base import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
 
@@ -85,8 +86,7 @@ class ForeignLearner:
 
     def fit(self, signs: Signs, weight: Array) -> Found:
         """Train a clone."""
-        seed = int(self.rng.integers(np.iinfo(np.int32).max))
-        hypothesis = Foreign(fit_foreign(self.estimator, self.X, signs > 0, weight, seed, self.total))
+        hypothesis = Foreign(fit_foreign(self.estimator, self.X, signs > 0, weight, self.total, self.rng))
         h = hypothesis.answers(self.X).astype(np.int8)
         return Found(hypothesis, h, float(weight[h == signs].sum()), float(weight[h != signs].sum()))
 

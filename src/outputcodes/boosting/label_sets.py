@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import check_array, check_consistent_length
 
-from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.base import Booster, Sample, indicates_labels
 from outputcodes.decoders import Decoder
 from outputcodes.decoding import decoder_for
 
@@ -22,7 +21,7 @@ class LabelSetBooster(Booster):
     """A booster that also takes several labels a row.
 
     Then the rows of `code_matrix_` are the label sets of the sample, `decision_function` answers the margins of the
-    labels, and `predict` indicates the labels whose margin is positive. A subclass writes `_code` for single labels.
+    labels, and `predict` indicates the labels whose margin is positive. A subclass writes `_code_of_labels`.
 
     Attributes
     ----------
@@ -30,16 +29,16 @@ class LabelSetBooster(Booster):
     """
 
     def _check_targets(self, X: Any, y: Any) -> NDArray[Any]:
-        if y is not None:
-            assert_all_finite(y, input_name="y")
-        self.multilabel_ = y is not None and type_of_target(y, input_name="y") == "multilabel-indicator"
+        self.multilabel_ = indicates_labels(y)
         if not self.multilabel_:
             return super()._check_targets(X, y)
-        self.sparse_labels_ = sp.issparse(y)
+        self.sparse_labels_ = (
+            None if not sp.issparse(y) else sp.csr_array if isinstance(y, sp.sparray) else sp.csr_matrix
+        )
         Y: NDArray[Any] = check_array(y.toarray() if sp.issparse(y) else y, dtype=None)
         check_consistent_length(X, Y)
-        if not np.isin(Y, (-1, 0, 1)).all():
-            raise ValueError("y is no indicator matrix: its entries must be 0 or 1 (or -1 and +1).")
+        if not (np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all()):
+            raise ValueError("y is no indicator matrix: its entries must be 0 and 1, or -1 and +1.")
         return (Y > 0).astype(np.int8)
 
     def _number(self, labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -107,7 +106,7 @@ class LabelSetBooster(Booster):
 
     def _indicators(self, F: Array) -> Any:
         indicators = (F > 0).astype(np.intp)
-        return sp.csr_matrix(indicators) if self.sparse_labels_ else indicators
+        return indicators if self.sparse_labels_ is None else self.sparse_labels_(indicators)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

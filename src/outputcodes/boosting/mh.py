@@ -31,15 +31,15 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
     estimator : classifier, optional
         A weak learner in place of the stumps, as in `AdaBoostMO`.
     learning_rate : float, default=1.0
-        What each round is multiplied by.
+        What each round is multiplied by; above 0 and below 2.
     bins : int or "exact", default=128
         Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
         "exact" tries all.
     categorical_features : list of int or mask of bool, optional
         Features to be asked for equality.
     smoothing : float, optional
-        The e of confidence-rated stumps, as a share of all weight. None is 1 / (sum of the pairs' weights): one over
-        the number of pairs. Give it where weights don't count examples.
+        The e of confidence-rated stumps, as a share of all weight. None is one over the number of pairs, or over the
+        sum of their weights if that is larger: a weight of 2 is an example given twice.
     validation_fraction : float, optional
         Hold out so much of each class, or of all rows where they have several labels, and keep the rounds up to the
         smallest exponential loss there.

@@ -25,7 +25,7 @@ class AdaBoostMO(SingleCallBooster):
     Parameters
     ----------
     code : str, Code, array of shape (k, L) or mapping, default="one-vs-all"
-        As in `OutputCodeClassifier`.
+        As in `OutputCodeClassifier`, but none that is made from data. A column of one sign on the sample answers that.
     n_rounds : int, default=500
         Rounds, at most.
     hypotheses : {"confidence", "discrete", "abstaining"}, default="confidence"
@@ -37,19 +37,19 @@ class AdaBoostMO(SingleCallBooster):
         "exponential" decodes by the loss that boosting minimises; "hamming" by signs; any other of
         `outputcodes.decoders`.
     estimator : classifier, optional
-        Any scikit-learn classifier whose `fit` takes sample_weight, in place of the stumps. It is trained on pairs: x
-        followed by the column's index, one-hot. Its answer is ±1, or with hypotheses="confidence" 2p - 1 where it has
-        `predict_proba`.
+        Any scikit-learn classifier whose `fit` takes sample_weight, in place of the stumps. It is trained on pairs: x,
+        which must be numbers, followed by the column's index, one-hot. Its answer is ±1, or with
+        hypotheses="confidence" 2p - 1 where it has `predict_proba`.
     learning_rate : float, default=1.0
-        What each round is multiplied by.
+        What each round is multiplied by; above 0 and below 2.
     bins : int or "exact", default=128
         Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
         "exact" tries all.
     categorical_features : list of int or mask of bool, optional
         Features to be asked for equality.
     smoothing : float, optional
-        The e of confidence-rated stumps, as a share of all weight. None is 1 / (sum of the pairs' weights): one over
-        the number of pairs. Give it where weights don't count examples.
+        The e of confidence-rated stumps, as a share of all weight. None is one over the number of pairs, or over the
+        sum of their weights if that is larger: a weight of 2 is an example given twice.
     validation_fraction : float, optional
         Hold out so much of each class, and keep the rounds up to the smallest exponential loss on it.
     n_iter_no_change : int, default=10
@@ -69,6 +69,7 @@ class AdaBoostMO(SingleCallBooster):
         For each round "coefficient"; "error", the weight of the pairs answered wrongly, an answer 0 being half a
         mistake; "Z", the normaliser. The product of all Z is the mean exponential loss of the training pairs.
     columns_ : the kept rounds; for stumps arrays `feature`, `threshold`, `left`, `right` of shape (n_rounds_, L)
+        Where columns of the code have one sign only, they are in its `fitted`, for the others.
     decoder_ : the decoder in use
 
     References
@@ -120,8 +121,20 @@ class AdaBoostMO(SingleCallBooster):
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         _, code = code_for(self.code, self.classes_)
+        if getattr(code, "needs_problem", False):
+            raise ValueError(
+                f"code={self.code!r} is made from data and needs OutputCodeClassifier; the code_matrix_ that it finds "
+                "can be given to AdaBoostMO."
+            )
         M: NDArray[np.int8] = check_code(code.matrix(len(self.classes_), random_state=seed))
         return M
+
+    def _live(self, M: NDArray[np.int8], y: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+        present = M[np.unique(y)]
+        live = (present > 0).any(axis=0) & (present < 0).any(axis=0)
+        if not live.any():
+            raise ValueError("No column of the code has both signs on this sample: there is nothing to boost.")
+        return None if live.all() else np.asarray(live)
 
     def _number(self, labels: NDArray[Any]) -> NDArray[np.intp]:
         self.classes_, _ = code_for(self.code, check_classes(labels))

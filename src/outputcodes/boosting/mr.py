@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,8 +30,11 @@ class AdaBoostMR(LabelSetBooster):
 
     It minimises the rank loss, the share of triples (row, wrong label, right label) in the wrong order. As the weights
     of triples are products of a part for either label, a round costs no more than it does for pairs. The weak
-    hypothesis answers ±1 for each label: a stump with a test that all labels share, or an estimator trained on pairs, x
-    followed by the label's index, one-hot.
+    hypothesis answers ±1 for each label: a stump with a test that all labels share, or an estimator trained on pairs,
+    x, which must be numbers, followed by the label's index, one-hot.
+
+    It learns differences of margins only. Where rows have several labels, the ranking is what it promises; that
+    `predict` draws the line at 0 is a convention, and `AdaBoostMH` is the one that learns where it lies.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ class AdaBoostMR(LabelSetBooster):
     estimator : classifier, optional
         Any scikit-learn classifier whose `fit` takes sample_weight, in place of the stumps.
     learning_rate : float, default=1.0
-        What each round is multiplied by.
+        What each round is multiplied by; above 0 and below 2.
     bins : int or "exact", default=128
         Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
         "exact" tries all.
@@ -84,6 +87,8 @@ class AdaBoostMR(LabelSetBooster):
     >>> model.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     """
+
+    records: ClassVar[tuple[str, ...]] = ("better", "worse", "equal", "Z")
 
     def __init__(
         self,
@@ -127,7 +132,7 @@ class AdaBoostMR(LabelSetBooster):
                 return
             rate = self._rate(coefficient((better - worse) / (better + worse)))
             Z = equal + better * np.exp(-rate) + worse * np.exp(rate)
-            record = {"coefficient": rate, "better": better, "worse": worse, "equal": equal, "Z": float(Z)}
+            record = {"better": better, "worse": worse, "equal": equal, "Z": float(Z)}
             yield Round(hypothesis, rate, record=record)
             if better >= 1 - TIE:
                 return
@@ -171,7 +176,7 @@ class _Estimators:
 
     def best(self) -> tuple[Foreign, Signs]:
         weight = np.abs(without_blocks(self.V, self.shape[1])).ravel()
-        seed, total = int(self.rng.integers(1 << 31)), float(self.weight.sum()) * self.shape[1]
-        fitted = fit_foreign(self.estimator, self.pairs, self.right, weight, seed, total)
+        total = float(self.weight.sum()) * self.shape[1]
+        fitted = fit_foreign(self.estimator, self.pairs, self.right, weight, total, self.rng)
         hypothesis = Foreign(fitted, n_columns=self.shape[1])
         return hypothesis, hypothesis.of_pairs(self.pairs).reshape(self.shape).astype(np.int8)

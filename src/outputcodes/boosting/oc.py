@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
-from outputcodes.boosting._colouring_booster import EPS_FLOOR, ColouringBooster
+from outputcodes._kernels.stumps import TIE
+from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.decoders import Decoder
 
 
@@ -26,11 +27,12 @@ class AdaBoostOC(ColouringBooster):
         of the pseudo-loss ½ − U(½ − e), U the weight of the pairs that the colouring separates; Schapire. Errors
         below 1e-10 are taken to be that.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`. None is the built-in stump.
+        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`, or a pipeline of one; X is what
+        it takes. None is the built-in stump.
     decoder : str or Decoder, default="linear"
         How margins become scores; see `OutputCodeClassifier`.
     learning_rate : float, default=1.0
-        Shrinks the coefficients.
+        Shrinks the coefficients; above 0 and below 2.
     bins : "exact" or int, default="exact"
         Thresholds of the stumps: all, or those between so many quantiles (2 to 256) of each feature.
     categorical_features : list of int or mask of bool, optional
@@ -53,8 +55,8 @@ class AdaBoostOC(ColouringBooster):
     n_rounds_ : int
         T.
     history_ : dict of arrays (T,)
-        "error" e_t and "separated" U_t: what `outputcodes.bounds.oc_error_bound` asks for. Where a stump abstains
-        from missing values, U_t leaves these out and e_t is the error on the rest.
+        "coefficient" α_t; "error" e_t and "separated" U_t: what `outputcodes.bounds.oc_error_bound` asks for. Where a
+        stump abstains from missing values, U_t leaves these out and e_t is the error on the rest.
     columns_ : the hypotheses; `margins(X)` is (n, T), α_t h_t(x)
     decoder_ : the decoder in use
 
@@ -105,7 +107,7 @@ class AdaBoostOC(ColouringBooster):
 
     def _coefficient(self, error: float, separated: float) -> float:
         if self.variant == "pseudo":
-            error = max(0.5 - separated * (0.5 - error), EPS_FLOOR)
+            error = max(0.5 - separated * (0.5 - error), TIE)
         return super()._coefficient(error, separated)
 
     def _check_parameters(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ class SingleCallBooster(Booster):
     A subclass writes `_code`, whose rows may be label sets instead of classes.
     """
 
+    records: ClassVar[tuple[str, ...]] = ("error", "Z")
+
     hypotheses: str
     smoothing: float | None
 
@@ -39,7 +41,7 @@ class SingleCallBooster(Booster):
         assert sample.code is not None
         kind = KINDS[self.hypotheses]
         weights = ColumnWeights(sample.binned, sample.y, sample.code.astype(np.float64), sample.weight, kind, run)
-        e = 1 / weights.total if self.smoothing is None else float(self.smoothing)
+        e = 1 / max(weights.total, float(weights.n_pairs)) if self.smoothing is None else float(self.smoothing)
         while True:
             test = weights.best()
             if test.worth >= (0.5 if kind == DISCRETE else 1.0) - TIE:
@@ -57,7 +59,7 @@ class SingleCallBooster(Booster):
             factors[0:2, 0], factors[0:2, 1] = np.exp(-rate * answers), np.exp(rate * answers)
             Z = float((factors * sides).sum())
             stump = stump_at(sample.binned, test.feature, test.cut, *answers)
-            yield Round(stump, rate, record={"coefficient": rate, "error": (1 - edge) / 2, "Z": Z})
+            yield Round(stump, rate, record={"error": (1 - edge) / 2, "Z": Z})
             if test.worth <= TIE:
                 return
             weights.reweight(test, factors / Z)
@@ -71,16 +73,16 @@ class SingleCallBooster(Booster):
         D = D / total
         pairs = with_column(sample.X[i], s, L)
         while True:
-            fitted = fit_foreign(self.estimator, pairs, sign > 0, D, int(rng.integers(1 << 31)), total)
+            fitted = fit_foreign(self.estimator, pairs, sign > 0, D, total, rng)
             hypothesis = Foreign(fitted, self.hypotheses == "confidence", L)
             correct = sign * hypothesis.of_pairs(pairs)
             edge = float(D @ correct)
             if edge <= 2 * TIE:
                 return
-            rate = self._rate(coefficient(edge))
+            rate, error = self._rate(coefficient(edge)), (1 - float(D @ np.sign(correct))) / 2
             D = D * np.exp(-rate * correct)
             Z = float(D.sum())
-            yield Round(hypothesis, rate, record={"coefficient": rate, "error": (1 - edge) / 2, "Z": Z})
+            yield Round(hypothesis, rate, record={"error": error, "Z": Z})
             if edge >= 1 - 2 * TIE:
                 return
             D /= Z
@@ -92,7 +94,7 @@ class SingleCallBooster(Booster):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.hypotheses not in KINDS:
+        if self.hypotheses not in list(KINDS):
             raise ValueError(f"hypotheses={self.hypotheses!r} must be one of {', '.join(map(repr, KINDS))}.")
         if self.smoothing is not None and not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number, or None.")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from outputcodes._binning import bin_features
 from outputcodes._blocks import Run
-from outputcodes._validation import unknown_name
+from outputcodes._validation import take_rows, unknown_name
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.base import Sample
@@ -31,6 +31,8 @@ from outputcodes.learners.stumps import hold_out
 # What `gamma=None` tries on `VALIDATION_SHARE` of the sample: φ is scaled to max|φ| = 1, so that 16 is all but certain.
 GAMMAS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 VALIDATION_SHARE = 0.2
+# A larger λ or γ is a mistake: both have long reached their limits.
+LARGEST = 1e6
 
 
 class SmoothBoost(ColouringBooster):
@@ -54,11 +56,12 @@ class SmoothBoost(ColouringBooster):
         γ ≥ 0 of the probabilistic coding; 0 is the random one. None tries 0, ½, 1, 2, … 16 on a fifth of each class,
         takes the smallest of those with the least error, and trains on everything.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`. None is the built-in stump.
+        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`, or a pipeline of one; X is what
+        it takes. None is the built-in stump.
     decoder : str or Decoder, default="linear"
         How margins become scores; see `OutputCodeClassifier`.
     learning_rate : float, default=1.0
-        Shrinks the coefficients.
+        Shrinks the coefficients; above 0 and below 2.
     bins : "exact" or int, default="exact"
         Thresholds of the stumps: all, or those between so many quantiles (2 to 256) of each feature.
     categorical_features : list of int or mask of bool, optional
@@ -83,7 +86,7 @@ class SmoothBoost(ColouringBooster):
     gamma_ : float
         The γ in use, with the probabilistic coding.
     history_ : dict of arrays (T,)
-        "error" e_t and "separated" U_t, as in `AdaBoostOC`.
+        "coefficient" a_t, "error" e_t and "separated" U_t, as in `AdaBoostOC`.
     columns_ : the hypotheses; `margins(X)` is (n, T), a_t h_t(x) with a = ¼ ln((1 − e)/e)
     decoder_ : the decoder in use
 
@@ -131,7 +134,7 @@ class SmoothBoost(ColouringBooster):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _smoothing(self) -> float:
+    def _lam(self) -> float:
         return float(self.lam)
 
     def _colour(self, pairs: PairWeights, draws: int, rng: np.random.Generator) -> Colouring:
@@ -143,7 +146,9 @@ class SmoothBoost(ColouringBooster):
         return probabilistic_colouring(phi, self.gamma_, rng)
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
-        if self.coding == "probabilistic":
+        if self.coding != "probabilistic":
+            self.__dict__.pop("gamma_", None)  # of an earlier fit
+        else:
             self.gamma_ = self._best_gamma(sample, run, rng) if self.gamma is None else float(self.gamma)
         yield from super()._boost(sample, run, rng)
 
@@ -155,10 +160,10 @@ class SmoothBoost(ColouringBooster):
             )
         seed = int(copy.deepcopy(rng).integers(np.iinfo(np.int32).max))
         train, held = hold_out(np.arange(len(sample.y)), sample.y, VALIDATION_SHARE, seed)
-        X = sample.X[train]
+        X = take_rows(sample.X, train)
         binned = None if sample.binned is None else bin_features(X, self.bins, sample.binned.categorical)
         part = replace(sample, X=X, y=sample.y[train], weight=sample.weight[train], binned=binned)
-        X, y, weight = sample.X[held], sample.y[held], sample.weight[held]
+        X, y, weight = take_rows(sample.X, held), sample.y[held], sample.weight[held]
         errors = []
         for gamma in GAMMAS:
             self.gamma_ = gamma
@@ -174,5 +179,5 @@ class SmoothBoost(ColouringBooster):
         if self.coding not in CODINGS:
             raise unknown_name("coding", str(self.coding), CODINGS)
         for name, value in (("lam", self.lam), ("gamma", 0.0 if self.gamma is None else self.gamma)):
-            if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
-                raise ValueError(f"{name}={value!r} must be a number of at least 0.")
+            if not (isinstance(value, Real) and 0 <= float(value) <= LARGEST):
+                raise ValueError(f"{name}={value!r} must be a number between 0 and {LARGEST:g}.")

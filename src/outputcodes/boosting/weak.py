@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from outputcodes._binning import Binned, midpoints
-from outputcodes._validation import n_rows_of
+from outputcodes._validation import n_rows_of, take_rows
 from outputcodes.learners._fitted_stumps import FittedStumps
-from outputcodes.learners.foreign import weight_argument
+from outputcodes.learners.foreign import input_tags, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
+from outputcodes.training import Columns
 
 Array = NDArray[np.float64]
 
@@ -95,23 +96,29 @@ class Foreign(NamedTuple):
 
 def check_foreign(estimator: Any) -> None:
     """Refuse what can't be a weak learner."""
-    if isinstance(estimator, type) or not is_classifier(estimator) or weight_argument(estimator) is None:
+    usable = hasattr(estimator, "fit") and not isinstance(estimator, type) and is_classifier(estimator)
+    if not usable or weight_argument(estimator) is None:
         raise ValueError(
             f"estimator={estimator!r} must be an instance of a scikit-learn classifier whose fit takes sample_weight, "
             "such as DecisionTreeClassifier(max_depth=2), or None for the built-in stumps."
         )
+    if input_tags(estimator).pairwise:
+        raise ValueError(
+            f"estimator={estimator!r} takes a precomputed kernel, of which a booster can't give it rows and columns; "
+            "use one that computes its own, or OutputCodeClassifier."
+        )
 
 
 def fit_foreign(
-    estimator: Any, X: Any, positive: NDArray[np.bool_], weight: Array, seed: int, total: float | None = None
+    estimator: Any, X: Any, positive: NDArray[np.bool_], weight: Array, total: float, rng: np.random.Generator
 ) -> Any:
-    """A fitted clone, classes 0 and 1, under its own seed; rows of weight 0 are left out.
+    """A fitted clone, classes 0 and 1, under a seed of its own; rows of weight 0 are left out.
 
     As many estimators have parameters that are measured against a row, the weights are scaled to sum to `total`, what
-    the sample weighed before the first round; None is the number of rows.
+    the sample weighed before the first round.
     """
     code = np.array([[-1], [+1]], dtype=np.int8)
-    scaled = weight * ((len(weight) if total is None else total) / weight.sum())
+    scaled, seed = weight * (total / weight.sum()), int(rng.integers(np.iinfo(np.int32).max))
     return PerColumn(estimator).fit_columns(X, positive.astype(np.intp), code, scaled, seed=seed).estimators[0]
 
 
@@ -119,7 +126,7 @@ def fit_foreign(
 class Round:
     """A kept round: it adds coefficient · hypothesis to all columns of a fixed code, or to a `column` of its own.
 
-    `record` holds what the booster wants remembered, by name: normaliser, error, and so on.
+    `record` holds what the booster remembers of it, by the names of its `records`.
     """
 
     hypothesis: Hypothesis
@@ -172,6 +179,28 @@ class ConstantRounds:
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """None, as there are no rounds."""
         return iter(())
+
+
+class PartlyConstant(Columns):
+    """Rounds for the live columns of a fixed code; the others, of one sign on the sample, answer that."""
+
+    fitted: Any
+
+    def __init__(self, fitted: Any, live: NDArray[np.bool_], constant: Array) -> None:
+        super().__init__(fitted, live, constant)
+
+    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
+        """(n, L)."""
+        return self._whole(self.fitted.margins(take_rows(X, rows)))
+
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """The margins after each round."""
+        return map(self._whole, self.fitted.staged_margins(X))
+
+    def _whole(self, live: Array) -> Array:
+        F = np.tile(self.constant, (len(live), 1))
+        F[:, self.live] = live
+        return F
 
 
 def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
