@@ -5,7 +5,8 @@ BIN := .venv/bin
 .PHONY: demo test bench docs clean
 
 demo: .venv/installed
-	$(BIN)/outputcodes compare
+	rm -rf demo
+	$(BIN)/outputcodes compare --quick --out demo
 
 test: .venv/installed
 	$(BIN)/ruff check .
@@ -30,4 +31,4 @@ docs: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf demo .venv build dist .mypy_cache .ruff_cache .pytest_cache

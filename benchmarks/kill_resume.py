@@ -30,33 +30,31 @@ def results(folder: Path) -> list[Any]:
     return [without_times(json.loads(line)) for line in (folder / "results.jsonl").read_text().splitlines()]
 
 
-def timed(command: list[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+def written(folder: Path) -> int:
+    path = folder / "results.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def main(kills: int) -> None:
     folder = Path(tempfile.mkdtemp())
     alone, killed = folder / "alone", folder / "killed"
-    # The first run compiles; the second tells how long one takes.
-    timed([*COMMAND, "--out", str(folder / "first")])
-    seconds = timed([*COMMAND, "--out", str(alone)])
-    rng, rows, lines = random.Random(0), [], 0
+    subprocess.run([*COMMAND, "--out", str(alone)], check=True, stdout=subprocess.DEVNULL)
+    rng, rows, before = random.Random(0), [], 0
     command = [*COMMAND, "--out", str(killed), "--resume"]
-    for kill in range(kills):
+    # From before the first line to after the last, when the winner is being fitted and the report written.
+    for kill, moment in enumerate(sorted(rng.sample(range(written(alone) + 1), kills)), start=1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        # Starting takes a share of every attempt, so the moments are spread over it and some of the work.
-        time.sleep(rng.uniform(0.2, 1.0) * max(seconds * 2.5 / kills, 6.0))
+        while process.poll() is None and written(killed) < moment:
+            time.sleep(0.001)
+        time.sleep(rng.random() / 5)
         process.kill()
         ended = process.wait() == 0
-        path = killed / "results.jsonl"
-        content = path.read_bytes() if path.exists() else b""
-        now = content.count(b"\n")
-        assert now >= lines, "a result was lost"
+        content = (killed / "results.jsonl").read_bytes() if (killed / "results.jsonl").exists() else b""
+        after = content.count(b"\n")
+        assert after >= before, "a result was lost"
         half = bool(content) and not content.endswith(b"\n")
-        rows.append({"kill": kill + 1, "results before": lines, "after": now, "half a line": half, "had ended": ended})
-        lines = now
+        rows.append({"kill": kill, "lines before": before, "lines after": after, "half a line": half, "ended": ended})
+        before = after
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     assert results(killed) == results(alone), "resumed and uninterrupted results differ"
     for name in ("report.html", "model.skops"):

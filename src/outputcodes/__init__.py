@@ -19,6 +19,7 @@ from outputcodes import (
     selection,
     tables,
     trees,
+    workflow,
 )
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
@@ -50,4 +51,5 @@ __all__ = [
     "selection",
     "tables",
     "trees",
+    "workflow",
 ]

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from outputcodes.cli.code import code
 from outputcodes.cli.compare import compare
+from outputcodes.cli.datasets import datasets
+from outputcodes.cli.fit import fit
+from outputcodes.cli.inspect import inspect
+from outputcodes.cli.predict import predict
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -12,9 +17,5 @@ app = typer.Typer(
     help="Multiclass classification by output codes.",
     pretty_exceptions_show_locals=False,
 )
-app.command()(compare)
-
-
-@app.callback()
-def _verbs() -> None:
-    """Keep `compare` a verb: typer would drop its name while it is the only one."""
+for verb in (compare, fit, predict, inspect, code, datasets):
+    app.command()(verb)

@@ -1,86 +1,135 @@
-"""`outputcodes compare`: a ranked table of codes × decoders by cross-validated error."""
+"""`outputcodes compare`: which reduction to binary is best on a table, by how much, and the model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
-from sklearn import datasets
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from outputcodes import selection
+from outputcodes import workflow
+from outputcodes.cli._common import names, told_errors
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
+from outputcodes.learners import LEARNERS
 
-DATA_SETS = {
-    "digits": datasets.load_digits,
-    "iris": datasets.load_iris,
-    "wine": datasets.load_wine,
-}
-DEFAULT_CODES = "one-vs-all,all-pairs,dense,sparse,hadamard,bch"
-DEFAULT_DECODERS = "hamming,loss,linear,exponential,vote,inverse-hamming"
+SHOWN_ROWS, WIDE, NARROW = 25, 105, 85
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help=f"A data set: {', '.join(DATA_SETS)}.")] = "digits",
-    codes: Annotated[str, typer.Option(help=f"Codes, with commas between, of: {', '.join(CODES)}.")] = DEFAULT_CODES,
-    decoders: Annotated[
-        str, typer.Option(help=f"Decoders, separated by commas, of: {', '.join(DECODERS)}.")
-    ] = DEFAULT_DECODERS,
-    cv: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    data: Annotated[
+        str, typer.Argument(help="A csv, tsv, parquet, arff or libsvm file, or a data set by name.")
+    ] = "digits",
+    target: Annotated[str | None, typer.Option(help="The column of the labels.")] = None,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            help=f"With commas between: learners ({', '.join(LEARNERS)}), systems that need no code "
+            f"({', '.join(workflow.SYSTEMS)}). By default what suits the table."
+        ),
+    ] = None,
+    codes: Annotated[str | None, typer.Option(help=f"Of {', '.join(CODES)}.")] = None,
+    decoders: Annotated[str | None, typer.Option(help=f"Of {', '.join(DECODERS)}.")] = None,
+    cv: Annotated[int | None, typer.Option(min=2, help="Folds; 10, or fewer for large tables.")] = None,
+    test: Annotated[str | None, typer.Option(help="A file with test rows, in place of folds.")] = None,
+    split: Annotated[str | None, typer.Option(help="A column that says which rows are for training.")] = None,
+    metric: Annotated[str, typer.Option(help=f"What to rank by: {', '.join(workflow.METRICS)}.")] = "error",
+    quick: Annotated[bool, typer.Option("--quick", help="A small plan.")] = False,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds after which no training begins.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
     jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of codes and folds.")] = 0,
+    encoding: Annotated[str, typer.Option(help="Of a text file.")] = "utf-8",
 ) -> None:
-    """Train every code once per fold, decode it in every way, and print which does best."""
+    """Train every learner and code once per fold, decode it in every way, and print which does best."""
     console = Console()
-    chosen = [_names(codes, CODES, "--codes"), _names(decoders, DECODERS, "--decoders")]
-    if data not in DATA_SETS:
-        raise typer.BadParameter(f"{data!r} is unknown; choose from {', '.join(DATA_SETS)}.")
-    X, y = DATA_SETS[data](return_X_y=True)
-    learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("training")
+    with told_errors(), _progress(console) as progress:
+        source = workflow.open_source(
+            data, target, cv=cv, test=test, split=split, quick=quick, seed=seed, encoding=encoding
+        )
+        schema = source.table.schema
+        plan = workflow.make_plan(
+            len(source.table.target),
+            len(schema.classes),
+            len(schema.used),
+            learners=names(learners),
+            codes=names(codes),
+            decoders=names(decoders),
+            metric=metric,
+            quick=quick,
+        )
+        task = progress.add_task("", total=None)
+        outcome = workflow.run(
+            source,
+            plan,
+            metric=metric,
+            out=out,
+            resume=resume,
+            time_limit=time_limit,
+            seed=seed,
+            n_jobs=jobs,
+            watch=lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
+        )
+    title = f"{source.name}: {len(source.table.target)} rows, {len(schema.classes)} classes, {source.splits.title}"
+    console.print(_table(outcome.rows, title, metric, console.width))
+    for note in outcome.notes:
+        console.print(f"· {note}", style="dim", markup=False, highlight=False)
+    if outcome.folder is not None:
+        console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
 
-        def watch(code: str, done: int, total: int) -> None:
-            progress.update(task, description=f"training {code}", completed=done, total=total)
 
-        try:
-            rows = selection.compare(
-                X, y, learner, codes=chosen[0], decoders=chosen[1], cv=cv, n_jobs=jobs, random_state=seed, watch=watch
-            )
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
-    console.print(_table(rows, f"{data}: {len(y)} rows, {len(set(y))} classes, {cv}-fold cross-validation"))
+def _progress(console: Console) -> Progress:
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
+    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True)
 
 
-def _names(text: str, known: Mapping[str, object], option: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if unknown := [name for name in names if name not in known]:
-        raise typer.BadParameter(f"{', '.join(unknown)}: unknown; choose from {', '.join(known)}.", param_hint=option)
-    return names
-
-
-def _table(rows: list[selection.Comparison], title: str) -> Table:
-    table = Table(title=title, caption="logistic regression on standardised features; the best first")
-    for name, justify in [("", "right"), ("code", "left"), ("decoder", "left"), ("columns", "right")]:
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for name in ["error %", "± (folds)", "fit s"]:
-        table.add_column(name, justify="right")
-    for rank, row in enumerate(rows, start=1):
+def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> Table:
+    """The best rows, with as many columns as the terminal has room for."""
+    hidden = len(rows) - SHOWN_ROWS
+    table = Table(
+        title=title,
+        caption="bold: not significantly worse than the best, p ≥ 0.05" + (f"; {hidden} more rows" if hidden > 0 else ""),
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    unit, scale = ("log-loss", 1) if metric == "log-loss" else (f"{metric} %", 100)
+    for name in ("", "learner", "code", "decoder"):
+        table.add_column(name, justify="left" if name else "right", no_wrap=True)
+    told = ["L", unit, "± 95%", "p", "fit s", "predict s", "size"][
+        : 7 if width >= WIDE else 5 if width >= NARROW else 4
+    ]
+    for name in told:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows[:SHOWN_ROWS]:
+        p, interval = row["p_value"], row["interval"]
+        cells = [
+            str(row["rank"]),
+            row["learner"],
+            row["code"],
+            row["decoder"],
+            "" if row["columns"] is None else str(row["columns"]),
+            f"{scale * row['error']:.2f}",
+            "" if interval is None else f"{scale * (interval[1] - row['error']):.2f}",
+            "" if p is None else f"{p:.3f}",
+            f"{row['fit_seconds']:.3f}",
+            f"{row['predict_seconds']:.3f}",
+            _size(row["size_bytes"]),
+        ]
         table.add_row(
-            str(rank),
-            row.code,
-            row.decoder,
-            str(row.columns),
-            f"{100 * row.error:.2f}",
-            f"{100 * row.spread:.2f}",
-            f"{row.fit_seconds:.2f}",
-            style="bold green" if row.error == rows[0].error else None,
+            *cells[: 4 + len(told)], style="bold" if row["rank"] == 1 or (p is not None and p > 0.05) else None
         )
     return table
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"

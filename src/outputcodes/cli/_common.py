@@ -1,0 +1,28 @@
+"""What all verbs share: errors of tables, models and data sets as messages with exit code 2, and lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+from rich.console import Console
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Turn what a user can put right into a message on stderr and exit code 2."""
+    try:
+        yield
+    except (ValueError, ImportError, OSError) as error:
+        Console(stderr=True, soft_wrap=True).print(f"[red]Error:[/] {_plain(str(error))}", highlight=False)
+        raise typer.Exit(2) from error
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names with commas between; None, which leaves the choice to the plan, stays None."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")

@@ -1,0 +1,94 @@
+"""Results on disk, a line of JSON for each: written through at once, so that a killed run loses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+Line = dict[str, Any]
+
+
+class JournalError(ValueError):
+    """A file of results that cannot be continued."""
+
+
+class Journal:
+    """The lines of a file, which begins with a description of the run; without a path, in memory only.
+
+    Parameters
+    ----------
+    path : Path or None
+    run : dict
+        Plain data: what must be the same for results to be continued.
+    resume : bool
+        Continue what is there. A last line that was not written to its end is dropped.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "results.jsonl"
+    >>> with Journal(path, {"seed": 0}) as journal:
+    ...     journal.add({"fold": 0, "error": 0.5})
+    >>> _ = path.write_bytes(path.read_bytes() + b'{"fold": 1, "err')
+    >>> with Journal(path, {"seed": 0}, resume=True) as journal:
+    ...     journal.lines
+    [{'fold': 0, 'error': 0.5}]
+    """
+
+    def __init__(self, path: Path | None, run: Line, *, resume: bool = False) -> None:
+        self.lines: list[Line] = []
+        self._file: BinaryIO | None = None
+        if path is None:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole = _whole_lines(path)
+        if whole and not resume:
+            raise JournalError(f"{path} holds the results of an earlier run: resume it, or write somewhere else.")
+        if whole:
+            self.lines = _continued(path, whole, run)
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        # What follows the last whole line was cut off by whatever ended the run.
+        self._file.truncate(len(whole))
+        self._file.seek(0, os.SEEK_END)
+        if not whole:
+            self._write(run)
+
+    def add(self, line: Line) -> None:
+        """Keep a result; when this returns it is on disk."""
+        self.lines.append(line)
+        if self._file is not None:
+            self._write(line)
+
+    def _write(self, line: Line) -> None:
+        assert self._file is not None
+        self._file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _whole_lines(path: Path) -> bytes:
+    content = path.read_bytes() if path.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
+
+
+def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
+    try:
+        first, *lines = map(json.loads, whole.decode().splitlines())
+        differing = sorted(name for name in run if first.get(name) != run[name])
+    except (ValueError, AttributeError) as reason:
+        raise JournalError(f"{path} is damaged: {reason}. Remove it to start again.") from reason
+    if differing:
+        raise JournalError(f"{path} is of another run: it differs in {', '.join(differing)}. Write somewhere else.")
+    return lines

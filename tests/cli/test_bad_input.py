@@ -1,0 +1,130 @@
+"""What a user can do wrong: each thing its own message on stderr, exit code 2, and nothing written."""
+
+import json
+import pickle
+from zipfile import ZipFile
+
+import pytest
+
+BAD_TABLES = {
+    "empty": (b"", "empty"),
+    "only a header": (b"x,class\n", "no rows"),
+    "no target": (b"x,z\n1,a\n2,b\n", "name the target column"),
+    "one class": (b"x,class\n1,a\n2,a\n", "all labels are 'a'"),
+    "no labels": (b"x,class\n1,\n2,\n", "no row has a label"),
+    "ragged": (b"x,class\n1,a\n2,b,c\n", "ragged|fields|columns"),
+    "encoding": ("x,class\n1,\xe4\n2,\xf6\n".encode("latin-1"), "not UTF-8"),
+    "twice": (b"x,x,class\n1,2,a\n3,4,b\n", "'x'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+@pytest.mark.parametrize("verb", ["compare", "fit"])
+def test_bad_tables(run, tmp_path, name, verb):
+    content, message = BAD_TABLES[name]
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    done = run(verb, path, "--out", tmp_path / "out")
+    assert done.code == 2
+    assert any(words in done.err for words in message.split("|")), done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_target_or_a_split_that_is_not_there(run, fruit):
+    done = run("compare", fruit, "--target", "species")
+    assert (done.code, "no target column 'species'; it has 'mass', 'skin'" in done.err) == (2, True)
+    done = run("compare", fruit, "--split", "part")
+    assert (done.code, "no split column 'part'" in done.err) == (2, True)
+    done = run("compare", fruit, "--split", "skin")
+    assert (done.code, "'skin' splits nothing" in done.err) == (2, True)
+
+
+def test_all_messages_differ(run, tmp_path):
+    told = set()
+    for content, _ in BAD_TABLES.values():
+        (tmp_path / "bad.csv").write_bytes(content)
+        told.add(run("fit", tmp_path / "bad.csv", "--out", tmp_path / "m").err)
+    assert len(told) == len(BAD_TABLES)
+
+
+def test_a_line_that_never_ends(run, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_bytes(b"x,class\n" + b'1,"' + b"a" * (65 << 20))
+    done = run("fit", path, "--out", tmp_path / "m.skops")
+    assert done.code == 2
+    assert "a line is longer than" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["compare", "nowhere.csv"], "nowhere.csv"),
+        (["compare", "iris", "--target", "species"], "iris"),
+        (["compare", "iris", "--codes", "onevsall"], "did you mean 'one-vs-all'"),
+        (["compare", "iris", "--learners", "rigde"], "did you mean 'ridge'"),
+        (["compare", "iris", "--decoders", "guess"], "guess"),
+        (["compare", "iris", "--metric", "luck"], "luck"),
+        (["compare", "iris", "--cv", "1"], "--cv"),
+        (["compare", "iris", "--cv", "60"], "cv=60"),
+        (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split"),
+        (
+            ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
+            "None of the decoders vote",
+        ),
+        (["code", "nothing"], "nothing"),
+        (["inspect", "nowhere.skops"], "There is no model file"),
+        (["fit", "iris", "--learner", "svc", "--code", "dense", "--out", "x.skops"], "takes no code"),
+    ],
+)
+def test_bad_words(run, words, message):
+    done = run(*words)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_tables_that_do_not_fit_the_model(run, model, tmp_path):
+    path, out = tmp_path / "new.csv", tmp_path / "p.csv"
+    for content, names in [
+        ("mass,skin,picked\nheavy,red,2026-01-01\n", ["mass", "heavy"]),
+        ("skin,picked\nred,2026-01-01\n", ["mass"]),
+        ("mass,skin,picked\n1,red,soon\n", ["picked", "soon"]),
+    ]:
+        path.write_text(content)
+        done = run("predict", model, path, "--out", out)
+        assert done.code == 2
+        assert all(name in done.err for name in names), done.err
+    assert not out.exists()
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_probabilities_of_a_model_without(run, fruit, tmp_path):
+    run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
+    done = run("predict", tmp_path / "m.skops", fruit, "--proba", "--out", tmp_path / "p.csv")
+    assert done.code == 2
+    assert "no probabilities" in done.err
+
+
+class Bomb:
+    def __reduce__(self):
+        return (print, ("a pickle was read",))
+
+
+@pytest.mark.parametrize("verb", ["inspect", "predict"])
+def test_files_that_are_no_models(run, model, fruit, tmp_path, verb, capfd):
+    rest = [] if verb == "inspect" else [fruit, "--out", tmp_path / "p.csv"]
+    bad = tmp_path / "bad.skops"
+    bad.write_bytes(pickle.dumps(Bomb()))
+    done = run(verb, bad, *rest)
+    assert (done.code, "pickle, which may run any code" in done.err) == (2, True)
+    bad.write_bytes(model.read_bytes()[:2000])
+    done = run(verb, bad, *rest)
+    assert (done.code, "cut off or damaged" in done.err) == (2, True)
+    with ZipFile(model) as old, ZipFile(bad, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "schema.json":
+                content = json.dumps(json.loads(content) | {"__module__": "os", "__class__": "system"})
+            new.writestr(name, content)
+    done = run(verb, bad, *rest)
+    assert (done.code, "os.system" in done.err) == (2, True)
+    assert "a pickle was read" not in capfd.readouterr().out
