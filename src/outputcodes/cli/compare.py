@@ -93,7 +93,7 @@ def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> T
     hidden = len(rows) - SHOWN_ROWS
     table = Table(
         title=title,
-        caption="bold: not significantly worse than the best, p ≥ 0.05" + (f"; {hidden} more rows" if hidden > 0 else ""),
+        caption="bold: not significantly worse than the best" + (f"; {hidden} more rows" if hidden > 0 else ""),
         box=SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
