@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from outputcodes import persistence, tables
-from outputcodes.report import answers
+from outputcodes.report.answers import answers
 from outputcodes.report.explain import explain_row
 
 
