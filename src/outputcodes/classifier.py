@@ -242,6 +242,14 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         return tags
 
 
+class WithProblem(OutputCodeClassifier):
+    """A classifier that keeps the problem it was trained on: decoders that learn share its margins, held out or not."""
+
+    def _problem(self, *sample: Any) -> tuple[Problem, Any]:
+        self.problem_, code = super()._problem(*sample)
+        return self.problem_, code
+
+
 def _refuses_weight(estimator: Any) -> bool:
     """Whether the user told scikit-learn's metadata routing not to give the estimator sample weights."""
     own = getattr(get_routing_for_object(estimator), "fit", None)

@@ -15,12 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from outputcodes._validation import take_rows
-from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import as_decoder
 from outputcodes.decoding import decoder_for
 from outputcodes.selection.statistics import corrected_t_test
-from outputcodes.training import Problem
 
 Rows = NDArray[np.intp]
 Folds = list[tuple[Rows, Rows]]
@@ -107,7 +106,7 @@ def compare(
     pairs = [(name, code) for name in learners for code in codes]
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):
-        model = _WithProblem(
+        model = WithProblem(
             learners[name], code=_fixed(code, np.unique(y), random_state), n_jobs=n_jobs, random_state=random_state
         )
 
@@ -129,16 +128,8 @@ def compare(
     return [dataclasses.replace(row, p_value=corrected_t_test(row.fold_errors, best, ratio).p_value) for row in results]
 
 
-class _WithProblem(OutputCodeClassifier):
-    """A classifier that keeps the problem it was trained on: decoders that learn share its margins, held out or not."""
-
-    def _problem(self, *sample: Any) -> tuple[Problem, Any]:
-        self.problem_, code = super()._problem(*sample)
-        return self.problem_, code
-
-
 def _compare_decoders(
-    model: _WithProblem,
+    model: WithProblem,
     X: Any,
     y: NDArray[Any],
     decoders: list[Any],

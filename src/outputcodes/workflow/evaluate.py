@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code
 from outputcodes.decoders import Decoder, Softmax, as_decoder
 from outputcodes.decoding import decoder_for
 from outputcodes.tables import Table
-from outputcodes.training import Problem
 from outputcodes.workflow.models import build
 from outputcodes.workflow.plan import Cell
 
@@ -93,12 +92,8 @@ def _evaluate(cell: Cell, table: Table, train: Rows, test: Rows, metric: str, se
     return {**result, "size_bytes": size(final)}
 
 
-class _Kept(OutputCodeClassifier):
-    """A classifier that keeps the problem it was trained on: decoders that learn share its held-out margins."""
-
-    def _problem(self, *sample: Any) -> tuple[Problem, Any]:
-        self.problem_, code = super()._problem(*sample)
-        return self.problem_, code
+class _Kept(WithProblem):
+    """A classifier whose columns are read by one decoder after another."""
 
     def fitted(self, name: str, *, probabilities: bool) -> Decoder:
         """A decoder for the trained columns; one without probabilities gets those of a softmax if they are needed."""
