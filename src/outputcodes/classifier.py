@@ -9,24 +9,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._validation import as_seed, check_classes, check_features, check_targets, check_weight, take_rows
-from outputcodes.codes import check_code, code_for
+from outputcodes.codes import OneVsAll, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
-from outputcodes.decoding import DecodingClassifier, decoder_for
+from outputcodes.decoding import decoder_for
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
 from outputcodes.learners.per_column import rows_of_params
+from outputcodes.multilabel import LabelSetClassifier, decoder_of_labels, indicates_labels, label_sets
 from outputcodes.training import Problem, warn_of_constant_columns
 
 Array = NDArray[np.float64]
 
 
-class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
-    """Multiclass classification by an output code.
+class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator):
+    """Multiclass classification by an output code; with code="one-vs-all" rows may have several labels too.
+
+    With an indicator matrix y, dense or sparse, the columns are the labels, each learned by itself: `predict` indicates
+    the labels of positive margin. `decoder` is then not read unless it is "likelihood".
 
     Parameters
     ----------
@@ -47,7 +52,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         How `predict_proba` comes about. "likelihood" and "coupling" decode by these posteriors, in place of `decoder`
         (unless it is an object of that class); "softmax" leaves the decoding to `decoder` and turns its scores into
         probabilities. All three are fitted on margins held out in three folds. None answers probabilities only if the
-        decoder has them.
+        decoder has them. With several labels a row "likelihood" answers the probability of each label by itself, and
+        the labels of more than ½ are predicted.
     variant : {"multi-call", "single-call"}, default="multi-call"
         Train each column by itself, or all in one call on pairs (x, column). In a single call a linear learner
         shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
@@ -66,7 +72,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
+        With several labels a row 0..L-1, the columns of y.
+    multilabel_ : bool
+        Whether rows have several labels.
     code_matrix_ : ndarray of int8, shape (k, L)
+        With several labels a row the different label sets of the sample, a row each.
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
     decoder_ : the decoder in use
     class_weight_ : ndarray of shape (k,) or None
@@ -87,6 +97,14 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     array([0, 1, 2])
     >>> model.with_decoder("hamming").decision_function(X[:1])
     array([[ 0., -2., -2.]])
+
+    Several labels a row:
+
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
+    >>> OutputCodeClassifier(SVC(), code="one-vs-all").fit(X, Y).predict(X[:2])
+    array([[1, 0, 1, 0],
+           [0, 0, 0, 0]])
     """
 
     def __init__(
@@ -121,8 +139,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         scikit-learn's metadata routing is on, else as they are.
         """
         problem, code = self._problem(X, y, sample_weight, fit_params)
-        M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
         asked = self._decoder_asked_for()
+        if self.multilabel_:
+            M, asked = code, decoder_of_labels(asked)
+        else:
+            M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
         decoder_for(asked, problem.learner.loss, M)  # refuses before the training, where it can be known
         self.code_matrix_, self.class_weight_ = M, problem.class_weight
         self.columns_ = problem.fit(M)
@@ -164,7 +185,10 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     def _problem(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
     ) -> tuple[Problem, Any]:
-        """Everything checked at the door: the sample that counts with its learner, and the code asked for."""
+        """Everything checked at the door: the sample that counts with its learner, and the code asked for.
+
+        With several labels a row the code is the matrix of their label sets.
+        """
         self._decoder_asked_for()
         if self.column_weight not in ("none", "balanced"):
             raise ValueError(f"column_weight={self.column_weight!r} must be 'none' or 'balanced'.")
@@ -173,13 +197,18 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         X = self._check_features(X, reset=True)
-        y = check_targets(self, X, y)
+        y, sets = self._targets(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        self.classes_, code = code_for(self.code, check_classes(y[rows]))
+        if sets is None:
+            known, code = code_for(self.code, check_classes(y[rows]))
+            self.classes_ = known
+        else:
+            known = np.unique(y[rows])
+            self.classes_, code = np.arange(sets.shape[1]), sets[known]
         given = y, rows
         labels = np.full(len(y), -1)
-        labels[rows] = np.searchsorted(self.classes_, y[rows])
+        labels[rows] = np.searchsorted(known, y[rows])
         if weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
             # A kernel keeps its columns, so there the rows are left out later.
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
@@ -201,6 +230,29 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
             seed=seed,
         )
         return problem, code
+
+    def _targets(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int8] | None]:
+        """The label of each row; with several a row the number of its label set, and these sets."""
+        self.multilabel_ = indicates_labels(y)
+        if not self.multilabel_:
+            return check_targets(self, X, y), None
+        if (objection := self._objection_to_label_sets()) is not None:
+            raise ValueError(f"y indicates several labels a row, {objection}")
+        sets, numbers = label_sets(self._check_label_sets(y))
+        check_consistent_length(X, numbers)
+        return numbers, sets
+
+    def _objection_to_label_sets(self) -> str | None:
+        """Why rows can't have several labels, or None."""
+        if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
+            return "which are a column each: use code='one-vs-all', or give one label a row."
+        if self.class_weight is not None:
+            return "and class_weight weighs classes: use column_weight='balanced', or give sample_weight."
+        decoder = self.decoder
+        joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
+        if joint or self.probability not in (None, "likelihood"):
+            return "each with a probability of its own: use probability='likelihood', or None for none."
+        return None
 
     def _class_weights(self, y: NDArray[np.intp], weight: Array | None) -> Array | None:
         """`class_weight` for each of `classes_`; None for 1."""
@@ -239,6 +291,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
+        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
         return tags
 
 

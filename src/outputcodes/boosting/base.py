@@ -26,8 +26,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
@@ -55,6 +53,7 @@ from outputcodes.decoding import DecodingClassifier, decoder_for
 from outputcodes.learners._fitted_stumps import FittedStumps
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.stumps import check_rounds, hold_out
+from outputcodes.multilabel import indicates_labels
 from outputcodes.training import warn_of_constant_columns
 
 Rows = NDArray[np.intp]
@@ -321,11 +320,3 @@ class Booster(DecodingClassifier, BaseEstimator):
             if self.grows:
                 tags.input_tags.two_d_array = inner.two_d_array
         return tags
-
-
-def indicates_labels(y: Any) -> bool:
-    """Whether y is a matrix with a column for each label."""
-    if y is None:
-        return False
-    assert_all_finite(y, input_name="y")
-    return bool(type_of_target(y, input_name="y") == "multilabel-indicator")

@@ -73,6 +73,9 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
     array([[0, 0, 1],
            [1, 1, 1],
            [1, 1, 1]])
+    >>> from sklearn.metrics import hamming_loss
+    >>> round(hamming_loss(Y[150:], model.predict(X[150:])), 3)
+    0.24
     """
 
     def __init__(

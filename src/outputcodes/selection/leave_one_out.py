@@ -116,23 +116,29 @@ def doubt_about(learner: Any) -> str | None:
 
 def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = True) -> LeaveOneOut:
     """`leave_one_out` of a classifier and the problem that it was trained on."""
+    if model.multilabel_:
+        raise ValueError("y indicates several labels a row; leave-one-out errors are known for one label a row.")
     learner: Any = problem.learner
     M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
     only = alone_on_its_side(M, labels)
+    at, column = np.nonzero(only)
     # Without the only example of a side, a column answers the other one; without the only one of both, 0.
-    answer = np.where(columns.live, -M[labels], 0.0)
+    answer = np.where(columns.live[column], -M[labels[at], column], 0.0)
     if hasattr(learner, "leave_one_out_margins"):
         F = problem.margins_for_decoder(M, 2, columns)  # any number of folds: it answers the closed form
-        F = np.where(only, answer, F)
+        F[at, column] = answer
         return _of(model.decoder_.predict(F, M) != labels, "exact", problem)
     alpha = np.zeros((len(labels), M.shape[1]))
     if columns.fitted is not None:
         dual = columns.fitted.dual()  # type: ignore[attr-defined]
         if len(dual) != len(alpha):
             raise ValueError(f"X and y have {len(alpha)} rows of positive weight; the model was fitted on {len(dual)}.")
-        alpha[:, columns.live] = dual
+        if columns.live.all():
+            alpha = dual
+        else:
+            alpha[:, columns.live] = dual
     F = columns.margins(problem.data, problem.rows)
-    F, alpha = np.where(only, answer, F), np.where(only, 0.0, alpha)
+    F[at, column], alpha[at, column] = answer, 0.0
     diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
     if doubt := doubt_about(learner):
         diag = np.maximum(diag, 0.0)  # which of an indefinite kernel may be negative
