@@ -48,7 +48,8 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         What a unit of loss costs; 1/β of Crammer & Singer.
     gamma : {"scale", "auto"} or float, default="scale"
         Of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0); "scale" is
-        1 / (n_features · X.var()), "auto" is 1 / n_features.
+        1 / (n_features · X.var()), "auto" is 1 / n_features. Sample weights do not count in X.var(), as in
+        scikit-learn: where a weight stands for repeated rows, give γ as a number.
     degree, coef0 : float, default=3 and 0.0
         Of the kernels poly and sigmoid.
     formulation : {"crammer-singer", "weston-watkins"}, default="crammer-singer"
@@ -69,7 +70,8 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (k,)
     coef_ : ndarray of shape (k, d)
-        The w_r, for the linear kernel only.
+        The w_r, for the linear kernel only. With two classes too: coef_[1] − coef_[0] = 2 coef_[1] is the one vector
+        that scikit-learn's binary machines call `coef_`, and the weights of `decision_function`. There is no bias.
     support_ : ndarray of shape (S,)
         The support patterns: rows of X that take part in some machine.
     n_support_ : ndarray of shape (k,)

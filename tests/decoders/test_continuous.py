@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -56,8 +58,10 @@ def test_worked_example(beta, values):
     H, y = EXAMPLE
     code = np.array([[1, 1], [1, -1], [-1, 1]])
     for norm, value in zip(NORMS, values, strict=True):
-        fitted = Continuous(norm, beta=beta, tol=1e-8).fit(H, y, code)
-        assert fitted.objective_ == pytest.approx(value, rel=1e-6)
+        decoder = Continuous(norm, beta=beta, tol=1e-8)
+        with pytest.warns(UserWarning, match="Lower beta") if value == len(y) else nullcontext():
+            decoder.fit(H, y, code)
+        assert decoder.objective_ == pytest.approx(value, rel=1e-6)
     if beta == 1.0:
         expected = [[1 / 6, 1 / 6], [2 / 3, -1 / 3], [-5 / 6, 1 / 6]]
         np.testing.assert_allclose(Continuous(beta=1.0, tol=1e-8).fit(H, y, code).matrix_, expected, atol=1e-6)
@@ -117,18 +121,19 @@ def test_kernels_reach_the_dual_optimum(kernel):
     decoder = Continuous(kernel=kernel, gamma=0.5, degree=2, coef0=1.0, beta=beta, tol=1e-7).fit(H, y, M)
     distances = ((H[:, None] - H) ** 2).sum(axis=2)
     K = np.exp(-0.5 * distances) if kernel == "rbf" else (1.0 + (0.5 if kernel == "poly" else 1.0) * H @ H.T) ** 2
-    root = np.linalg.cholesky(K + 1e-9 * np.trace(K) / n * np.eye(n))
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0))
     tau = cp.Variable((n, k))
     b = 1.0 - np.eye(k)[y]
     dual = cp.Problem(
         cp.Maximize(-cp.sum_squares(root.T @ tau) / (2 * beta) - cp.sum(cp.multiply(tau, b))),
         [tau <= np.eye(k)[y], cp.sum(tau, axis=1) == 0],
     )
-    assert decoder.objective_ == pytest.approx(dual.solve(solver=cp.CLARABEL), rel=1e-4)
-    assert 0 <= decoder.gap_ <= 1e-4 * decoder.objective_
+    assert decoder.objective_ == pytest.approx(dual.solve(solver=cp.CLARABEL), rel=1e-5)
+    assert 0 <= decoder.gap_ <= 1e-5 * decoder.objective_
     D = decoder.scores(H, M)
     assert decoder.slack_[-1] == pytest.approx(losses(D, y, np.eye(k)).sum(), rel=1e-6)
-    np.testing.assert_allclose(decoder.scores(H, M), K @ tau.value / beta, atol=0.02)
+    np.testing.assert_allclose(decoder.scores(H, M), K @ tau.value / beta, atol=1e-3)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -136,30 +141,15 @@ def test_published_properties(norm):
     H, y, M = a_problem(13, n=80)
     sizes = []
     for beta in (0.1, 1.0, 10.0, 1000.0):
-        fitted = Continuous(norm, beta=beta, tol=1e-6).fit(H, y, M)
+        fitted = Continuous(norm, beta=beta, tol=1e-6)
+        with pytest.warns(UserWarning, match="Lower beta") if beta == 1000.0 and norm != "l2" else nullcontext():
+            fitted.fit(H, y, M)
         assert fitted.objective_ <= len(y) * (1 + 1e-9)
         error = (fitted.predict(H, M) != y).mean()
         assert error <= losses(H, y, fitted.matrix_).mean() + 1e-12
         sizes.append(_linear_programs.size(fitted.matrix_, norm))
     assert (np.diff(sizes) <= 1e-6).all()
     assert sizes[-1] == pytest.approx(0.0, abs=0.2)
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_columns_one_after_another_never_lose(norm):
-    H, y, M = a_problem(17)
-    fitted = Continuous(norm, beta=0.5, incremental=True, tol=1e-6).fit(H, y, M)
-    slack = [losses(H[:, :s], y, fitted.matrix_[:, :s]).sum() for s in range(4)]
-    np.testing.assert_allclose(fitted.slack_, slack[1:], rtol=1e-6)
-    assert slack[0] == len(y)
-    assert (np.diff(slack) <= 1e-5).all()
-    whole = Continuous(norm, beta=0.5, tol=1e-6).fit(H, y, M)
-    columns = fitted.matrix_.T
-    penalty = sum(0.25 * (c**2).sum() if norm == "l2" else 0.5 * _linear_programs.size(c, norm) for c in columns)
-    assert fitted.objective_ == pytest.approx(penalty + slack[-1], rel=1e-6)
-    assert 0 <= fitted.gap_ <= 1e-3 * fitted.objective_
-    penalty = 0.25 * (fitted.matrix_**2).sum() if norm == "l2" else 0.5 * _linear_programs.size(fitted.matrix_, norm)
-    assert whole.objective_ <= penalty + slack[-1] + 1e-6
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -17,6 +17,8 @@ from outputcodes._spoc.problem import Array, Certificate, Problem
 VALUES_A_CALL = 1 << 26
 # Epochs after which the way made since is prolonged.
 STRIDE = 128
+# Epochs after which all examples are in play again, even if those that are cannot reach a tight tolerance alone.
+RECALL = 8 * STRIDE
 
 
 def solve_vectors(
@@ -61,3 +63,5 @@ def solve_vectors(
                 gain = float(np.vdot(change, problem.targets[problem.target]) - np.vdot(M, way))
                 M += problem.prolong(slice(None), eta, change, gain, float(np.vdot(way, way))) * way
             before = eta.copy(), M.copy()
+            if counts[2] % RECALL == 0:
+                counts[:2], worst[:] = (-1, n), (0.0, np.inf)

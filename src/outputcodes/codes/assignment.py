@@ -1,5 +1,7 @@
 """Which class gets which row of a code, by the similarity of the classes."""
 
+from __future__ import annotations
+
 from itertools import permutations
 from typing import Any, Literal
 

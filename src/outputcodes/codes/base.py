@@ -1,5 +1,7 @@
 """What every code is: an object with `matrix(n_classes)`, whose answer is a (k, L) array over {-1, 0, +1}."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar

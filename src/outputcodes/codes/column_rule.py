@@ -1,5 +1,7 @@
 """The best column for a given binary classifier (Crammer and Singer 2002, section 4)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """A code extended where it fails: columns that part the classes it confuses (ECOC-ONE)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

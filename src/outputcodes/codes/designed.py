@@ -1,5 +1,7 @@
 """A code designed column by column, with the learner in the loop (after Crammer and Singer 2002)."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

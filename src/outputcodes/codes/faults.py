@@ -1,5 +1,7 @@
 """What is wrong with a code: rows and columns that repeat, say nothing, or separate nothing."""
 
+from __future__ import annotations
+
 import warnings
 
 import numpy as np

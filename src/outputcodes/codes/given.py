@@ -1,5 +1,7 @@
 """The user's own matrix as a code."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

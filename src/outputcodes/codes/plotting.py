@@ -1,5 +1,7 @@
 """A picture of a code with matplotlib."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

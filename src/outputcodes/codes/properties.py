@@ -1,5 +1,7 @@
 """What a code can do: distances between its rows and between its columns, and the errors it corrects."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

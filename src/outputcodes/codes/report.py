@@ -1,5 +1,7 @@
 """A report on a code: its numbers when asked for, as text for a terminal and HTML for a notebook."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -13,7 +15,7 @@ from outputcodes.codes.base import Matrix, as_entries
 from outputcodes.codes.elementary import complete_length, ternary_complete_length
 
 
-def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> "CodeReport":
+def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> CodeReport:
     """Describe a code; with class counts or frequencies also the examples each column learns from.
 
     >>> print(describe([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], class_counts=[50, 30, 20]))

@@ -1,5 +1,7 @@
 """Codes from trees of classes: each column parts the classes of one node in two (DECOC and forests of it)."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

@@ -26,6 +26,8 @@ Rows = NDArray[np.intp]
 CACHE_SIZE = 2000
 # Where M is still within its bound at so small a β (times the number of examples), the bound does not bind.
 SMALLEST_BETA = 1e-6
+# Where 0 is optimal, what a solver finds is its noise: not below the value at 0 but for rounding, this part of it.
+ROUNDING = 1e-12
 
 
 class Continuous(Decoder):
@@ -33,7 +35,8 @@ class Continuous(Decoder):
 
     With h_i the margins of example i, M minimises β‖M‖ + Σ_i ξ_i (for "l2" (β/2)‖M‖²), where
     ξ_i = max_r(h_i·M_r + [r ≠ y_i]) − h_i·M_{y_i} bounds the mistake on i. The discrete code that the columns were
-    trained by says no more than which two-class problems the margins answer; it only breaks exact ties.
+    trained by says no more than which two-class problems the margins answer; it only breaks exact ties, and takes over,
+    with a warning, where M = 0 is optimal and nothing can be learned.
 
     Parameters
     ----------
@@ -51,7 +54,9 @@ class Continuous(Decoder):
     gamma, degree, coef0 : float
         Of the kernel: exp(−γ‖f − h‖²), (γ f·h + coef0)^degree. None for γ is 1 / L.
     incremental : bool, default=False
-        Choose M column by column, each the best addition to those before it.
+        Choose M column by column, each the best addition to those before it. One column can favour two classes only,
+        so alone it gains nothing unless one class has most of its margins of one sign: such a column waits, and is
+        chosen together with the next ones as soon as they gain. With `bound`, it bounds each addition.
     margins : {"train", "held-out"}, default="train"
         Learn from the margins of the training rows, or from cross-fitted ones. With linear learners and boosted
         stumps the former are no worse, for a quarter of the cost; machines that fit their training rows perfectly,
@@ -65,11 +70,12 @@ class Continuous(Decoder):
     ----------
     matrix_ : ndarray of shape (k, L)
         The code learned; with a kernel other than "linear" instead `support_margins_` (m, L) and `dual_` (m, k), and
-        the score of class r is Σ_i dual_ir·K(f, support_margins_i).
+        the score of class r is Σ_i dual_ir·K(f, support_margins_i). All 0 if nothing was learned.
     objective_, gap_ : float
-        The value reached, and a bound on its distance from the optimum.
+        The value reached, and a bound on its distance from the optimum; with `incremental` from the sum of the
+        additions' own optima.
     slack_ : ndarray
-        Σ ξ_i; with `incremental` after each column.
+        Σ ξ_i; with `incremental` after each column, where a column that waits lowers nothing yet.
 
     References
     ----------
@@ -125,24 +131,38 @@ class Continuous(Decoder):
         checked = check_weight(weight, len(labels))
         cost = np.ones(len(labels)) if checked is None else checked
         if self.kernel != "linear":
-            return self._fit_kernel(H, labels, len(code), cost)
-        b = 1.0 - np.eye(len(code))[labels]
-        if not self.incremental:
-            found = self._solve(H, labels, b, cost)
-            self.matrix_, self.objective_, self.gap_ = found
-            self.slack_ = np.array([_slack(H @ self.matrix_.T + b, labels, cost)])
-            return self
-        columns, slack, penalty, self.gap_ = [], [], 0.0, 0.0
-        for h in H.T[:, :, None]:
-            found = self._solve(h, labels, b - b[np.arange(len(b)), labels][:, None], cost)
-            # Leads that are won are granted to the columns that follow.
-            b = b + h @ found.matrix.T
-            columns.append(found.matrix)
-            slack.append(_slack(b, labels, cost))
-            penalty += found.objective - slack[-1]
-            self.gap_ += found.gap
-        self.matrix_, self.slack_, self.objective_ = np.hstack(columns), np.array(slack), penalty + slack[-1]
+            self._fit_kernel(H, labels, len(code), cost)
+        else:
+            self._fit_matrix(H, labels, len(code), cost)
+        if not self._learned().any():
+            warnings.warn(
+                f"Continuous has learned nothing: no matrix is better than 0 on these margins of {H.shape[1]} columns "
+                f"for {len(code)} classes. Scores are those of the given code. {self._remedy()}, or use a longer code.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
+
+    def _fit_matrix(self, H: Array, y: Rows, k: int, cost: Array) -> None:
+        """All columns at once, or those that wait as soon as they gain; what waits at the end stays 0."""
+        rows, L = np.arange(len(y)), H.shape[1]
+        b = 1.0 - np.eye(k)[y]
+        M, slack, penalty, gap = np.zeros((k, L)), [_slack(b, y, cost)], 0.0, 0.0
+        first = 0
+        for last in range(1, L + 1) if self.incremental else [L]:
+            h = H[:, first:last]
+            # Leads that are won are granted to the columns that follow.
+            found = self._solve(h, y, b - b[rows, y][:, None], cost)
+            gains = found.objective < slack[-1] * (1 - ROUNDING)
+            if gains:
+                M[:, first:last], first = found.matrix, last
+                b = b + h @ found.matrix.T
+                penalty += found.objective - _slack(b, y, cost)
+            if gains or last == L:
+                gap += found.gap
+            slack.append(_slack(b, y, cost))
+        self.matrix_, self.slack_ = M, np.array(slack[1:])
+        self.objective_, self.gap_ = penalty + slack[-1], gap
 
     def _solve(self, H: Array, y: Rows, b: Array, cost: Array) -> Solution:
         if self.norm != "l2":
@@ -154,7 +174,7 @@ class Continuous(Decoder):
 
     def _quadratic(self, H: Any, y: Rows, b: Array, cost: Array, beta: float) -> Solution:
         answer = _spoc.solve(H, y, b.shape[1], beta=beta, weight=cost, targets=b, tol=self.tol)
-        _warn_unless(answer.certificate)
+        self._warn_unless(answer.certificate)
         assert answer.M is not None  # H are vectors
         return Solution(answer.M, answer.certificate.value, answer.certificate.gap)
 
@@ -170,10 +190,17 @@ class Continuous(Decoder):
             return float(np.linalg.norm(tried[log_beta].matrix)) - bound
 
         # (β/2)‖M‖² is at most the value of M = 0. From there down, as a small β makes a hard problem.
-        price = highest = np.log(2 * max(float(cost @ b.max(axis=1)), np.finfo(float).tiny) / bound**2)
+        at_zero = _slack(b, y, cost)
+        price = highest = np.log(2 * max(at_zero, np.finfo(float).tiny) / bound**2)
         smallest = min(np.log(SMALLEST_BETA * cost.sum()), highest)
-        while (over := excess(price)) < 0 and price > smallest:
+        over = excess(price)
+        M, objective, gap = tried[price]
+        if objective >= at_zero * (1 - ROUNDING):
+            # The penalty is flat at 0: what is optimal there at one price is so at all of them.
+            return Solution(np.zeros_like(M), at_zero, gap)
+        while over < 0 and price > smallest:
             price = max(price - np.log(10), smallest)
+            over = excess(price)
         if over > 0 and price < highest:
             price = brentq(excess, price, min(price + np.log(10), highest), xtol=1e-6)
         M, objective, gap = tried[price]
@@ -182,24 +209,47 @@ class Continuous(Decoder):
         lowest = max(objective - gap - np.exp(price) / 2 * bound**2, 0.0)
         return Solution(M / unit, slack, max(slack - lowest, 0.0))
 
-    def _fit_kernel(self, H: Array, y: Rows, k: int, cost: Array) -> Self:
+    def _fit_kernel(self, H: Array, y: Rows, k: int, cost: Array) -> None:
         gamma = 1.0 / H.shape[1] if self.gamma is None else self.gamma
         self.kernel_ = Kernel(self.kernel, gamma, self.degree, self.coef0)
         gram = Gram(self.kernel_, H, np.float64, CACHE_SIZE)
         answer = _spoc.solve(gram, y, k, beta=self.beta, weight=cost, tol=self.tol)
-        _warn_unless(answer.certificate)
-        support = np.flatnonzero(answer.tau.any(axis=1))
+        self._warn_unless(answer.certificate)
+        b = 1.0 - np.eye(k)[y]
+        self.objective_, self.gap_, slack = answer.certificate.value, answer.certificate.gap, _slack(b, y, cost)
+        if not (gains := self.objective_ < slack * (1 - ROUNDING)):
+            self.objective_ = slack
+        support = np.flatnonzero(answer.tau.any(axis=1) & gains)
         self.support_margins_, self.dual_ = H[support], answer.tau[support] / self.beta
-        self.objective_, self.gap_ = answer.certificate.value, answer.certificate.gap
-        D = self.kernel_.block(H, self.support_margins_) @ self.dual_
-        self.slack_ = np.array([_slack(D + 1.0 - np.eye(k)[y], y, cost)])
-        return self
+        if gains:
+            slack = _slack(self.kernel_.block(H, self.support_margins_) @ self.dual_ + b, y, cost)
+        self.slack_ = np.array([slack])
+
+    def _learned(self) -> Array:
+        learned: Array = self.matrix_ if self.kernel == "linear" else self.dual_
+        return learned
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         check_fitted_on(self, "matrix_" if self.kernel == "linear" else "support_margins_", M)
+        if not self._learned().any():
+            return lambda F: F @ M.T
         if self.kernel == "linear":
             return lambda F: F @ self.matrix_.T
         return lambda F: self.kernel_.block(F, self.support_margins_) @ self.dual_
+
+    def _remedy(self) -> str:
+        """What lets M grow."""
+        return "Lower beta" if self.bound is None else "Raise bound"
+
+    def _warn_unless(self, certificate: _spoc.Certificate) -> None:
+        # ψ of the worst example is a strict measure: an objective known to a thousandth is good enough for a code.
+        if not certificate.converged and certificate.gap > 1e-3 * certificate.value:
+            remedy = "raise beta or tol" if self.bound is None else "lower bound, or raise tol"
+            warnings.warn(
+                f"Continuous: SPOC stopped at a gap of {certificate.gap:.2g}; scale the margins, {remedy}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _check_parameters(self) -> None:
         if self.norm not in ("l2", "l1", "linf"):
@@ -230,13 +280,3 @@ class Continuous(Decoder):
 def _slack(D: Array, y: Rows, cost: Array) -> float:
     """Σ w_i ξ_i from the scores with b added."""
     return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
-
-
-def _warn_unless(certificate: _spoc.Certificate) -> None:
-    # ψ of the worst example is a strict measure: an objective known to a thousandth is good enough for a code.
-    if not certificate.converged and certificate.gap > 1e-3 * certificate.value:
-        warnings.warn(
-            f"Continuous: SPOC stopped at a gap of {certificate.gap:.2g}; scale the margins, or raise beta or tol.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
