@@ -42,7 +42,8 @@ def main(kills: int) -> None:
     rng, rows, before = random.Random(0), [], 0
     command = [*COMMAND, "--out", str(killed), "--resume"]
     # From before the first line to after the last, when the winner is being fitted and the report written.
-    for kill, moment in enumerate(sorted(rng.sample(range(written(alone) + 1), kills)), start=1):
+    moments = [*sorted(rng.sample(range(written(alone)), kills - 1)), written(alone)]
+    for kill, moment in enumerate(moments, start=1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         while process.poll() is None and written(killed) < moment:
             time.sleep(0.001)

@@ -58,7 +58,8 @@ def test_a_line_that_never_ends(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["compare", "nowhere.csv"], "nowhere.csv"),
+        (["compare", "nowhere.csv"], "There is no file nowhere.csv"),
+        (["compare", "digit"], "did you mean 'digits'"),
         (["compare", "iris", "--target", "species"], "iris"),
         (["compare", "iris", "--codes", "onevsall"], "did you mean 'one-vs-all'"),
         (["compare", "iris", "--learners", "rigde"], "did you mean 'ridge'"),
@@ -71,7 +72,10 @@ def test_a_line_that_never_ends(run, tmp_path):
             ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
             "None of the decoders vote",
         ),
+        (["compare", "iris", "--resume"], "needs out (--out)"),
         (["code", "nothing"], "nothing"),
+        (["fit", "iris", "--out", "nowhere/m.skops"], "There is no folder nowhere"),
+        (["predict", "m.skops", "new.csv", "--out", "nowhere/p.csv"], "There is no folder nowhere"),
         (["inspect", "nowhere.skops"], "There is no model file"),
         (["fit", "iris", "--learner", "svc", "--code", "dense", "--out", "x.skops"], "takes no code"),
     ],
@@ -101,7 +105,10 @@ def test_probabilities_of_a_model_without(run, fruit, tmp_path):
     run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
     done = run("predict", tmp_path / "m.skops", fruit, "--proba", "--out", tmp_path / "p.csv")
     assert done.code == 2
-    assert "no probabilities" in done.err
+    assert "no probabilities: fit it with --probability softmax" in done.err
+    run("fit", fruit, "--learner", "svc", "--out", tmp_path / "m.skops")
+    done = run("predict", tmp_path / "m.skops", fruit, "--proba", "--out", tmp_path / "p.csv")
+    assert (done.code, "a SVC, answers no probabilities: fit another" in done.err) == (2, True)
 
 
 class Bomb:

@@ -50,7 +50,7 @@ def test_compare_writes_results_report_and_model(run, fruit, tmp_path):
     assert header["seed"] == 0
     assert [(line["learner"], line["code"], line["fold"]) for line in lines] == [
         (learner, code, fold)
-        for learner, code in [("maxent", ""), ("ridge", "one-vs-all"), ("ridge", "all-pairs")]
+        for learner, code in [("ridge", "one-vs-all"), ("ridge", "all-pairs"), ("maxent", "")]
         for fold in range(3)
     ]
     assert (out / "report.html").read_text().startswith("<!")
@@ -79,6 +79,18 @@ def test_other_metrics(run, fruit, tmp_path, metric):
     if metric == "log-loss":
         model, _ = persistence.load(tmp_path / "out" / "model.skops")
         assert hasattr(model, "predict_proba")
+
+
+def test_the_winner_tells_probabilities_and_predicts_as_its_decoder_does(run, fruit, tmp_path):
+    words = ("--learners", "ridge", "--codes", "all-pairs", "--decoders", "hamming", "--cv", "3")
+    assert run("compare", fruit, *words, "--out", tmp_path / "out").code == 0
+    assert '"reliability":{' in (tmp_path / "out" / "report.html").read_text()
+    assert run("predict", tmp_path / "out" / "model.skops", fruit, "--proba", "--out", tmp_path / "p.csv").code == 0
+    words = ("--learner", "ridge", "--decoder", "hamming", "--out")
+    assert run("fit", fruit, *words, tmp_path / "m.skops").code == 0
+    assert run("predict", tmp_path / "m.skops", fruit, "--out", tmp_path / "q.csv").code == 0
+    p, q = ([row["prediction"] for row in rows_of(tmp_path / name)] for name in ("p.csv", "q.csv"))
+    assert p == q
 
 
 def test_a_test_file_and_a_split_column_are_the_same_split(run, fruit, tmp_path):
@@ -110,7 +122,7 @@ def test_a_time_limit_leaves_cells_out_and_resume_adds_them(run, fruit, tmp_path
     words = ("compare", fruit, *SMALL, "--out", tmp_path / "out")
     done = run(*words, "--time-limit", "0")
     assert done.code == 2
-    assert "Left out by the time limit: maxent, ridge one-vs-all, ridge all-pairs" in done.err
+    assert "Left out by the time limit: ridge one-vs-all, ridge all-pairs, maxent" in done.err
     done = run(*words, "--resume")
     assert done.code == 0, done.err
     assert "time limit" not in done.out
@@ -153,6 +165,7 @@ def test_inspect_tells_how_the_model_was_made(run, model):
     for words in ["rows: 45", "learner: ridge", "1 number, 1 category, 1 date", "code of 3 classes × 3 columns"]:
         assert words in done.out
     assert "errors of the columns on the training rows" in done.out
+    assert "outputcodes.classifier.OutputCodeClassifier" in done.out
 
 
 @pytest.mark.parametrize("learner", ["svc", "decision-tree", "gradient-boosting", "adaboost-mh", "stumps"])

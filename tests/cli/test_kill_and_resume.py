@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from outputcodes.workflow.journal import Journal
+
 PLAN = (
     *("compare", "iris", "--learners", "ridge,maxent,decision-tree,logistic"),
     *("--codes", "one-vs-all,all-pairs,dense", "--decoders", "hamming,loss,likelihood", "--cv", "10"),
@@ -47,6 +49,34 @@ def test_killed_three_times_and_resumed(run, tmp_path):
     assert len(without_times(results)) == LINES
     assert (killed / "model.skops").exists()
     assert (killed / "report.html").exists()
+
+
+def test_a_stopped_run_says_how_to_go_on(run, fruit, tmp_path, monkeypatch):
+    def stop(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("outputcodes.workflow.run", stop)
+    done = run("compare", fruit, "--out", tmp_path / "out")
+    assert (done.code, "--resume goes on" in done.err) == (130, True)
+
+
+def test_two_runs_do_not_write_to_one_folder(run, fruit, tmp_path):
+    words = (
+        "compare",
+        fruit,
+        "--learners",
+        "ridge",
+        "--codes",
+        "all-pairs",
+        "--decoders",
+        "loss",
+        "--out",
+        tmp_path / "out",
+    )
+    with Journal(tmp_path / "out" / "results.jsonl", {}):
+        for more in ((), ("--resume",)):
+            done = run(*words, *more)
+            assert (done.code, "is being written by another run" in done.err) == (2, True)
 
 
 def test_results_of_another_run_are_neither_overwritten_nor_continued(run, fruit, tmp_path):

@@ -4,8 +4,12 @@ import csv
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
@@ -182,4 +186,26 @@ def test_lesser_reports_are_whole_too(browser, tmp_path, kind):
     assert ("Explain one row" in browser.texts("h2")) == (winner is not None)
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
     assert not browser.ask("document.getElementById('main').outerHTML.match(/NaN|undefined|Infinity/)")
+    assert quiet(browser, path)
+
+
+def test_one_split_and_the_features_of_a_row(browser, tmp_path):
+    frame = pd.DataFrame({NASTY: X[:, 2], "shape": np.where(X[:, 3] > 0.5, NASTY, "round")})
+    table = make_pipeline(make_column_transformer((OneHotEncoder(), ["shape"]), remainder="passthrough"), Ridge())
+    model = OutputCodeClassifier(table, random_state=0).fit(frame[LOW], y[LOW])
+    missed = model.predict(frame[MIDDLE]) != y[MIDDLE]
+    rows = [
+        {"learner": "ridge", "error": missed.mean(), "fold_errors": [missed.mean()], "losses": missed},
+        {"learner": "never", "error": 1.0, "fold_errors": [1.0], "losses": np.ones(len(missed), dtype=bool)},
+    ]
+    data = report_data(rows, answers(model, frame[MIDDLE], y[MIDDLE]))
+    path = write_report(data, tmp_path / "report.html")
+    browser.open(path, 500)
+    assert "McNemar's exact test" in browser.texts("#ranking .lead")[0]
+    assert browser.texts("#ranked td.of-p_value") == ["best", "< 0.001"]
+    example = data["winner"]["examples"][-1]
+    browser.click(f"tr[data-example='{len(data['winner']['examples']) - 1}'] button")
+    assert browser.texts("#explanation .values dt") == [NASTY, "shape"]
+    assert browser.texts("#explanation .values dd") == [value for _, value in example["values"]]
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
     assert quiet(browser, path)

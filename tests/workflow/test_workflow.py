@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier, selection, tables
+from outputcodes.learners import LEARNERS
 from outputcodes.tables import TableError
 from outputcodes.workflow import SYSTEMS, Cell, Source, cross_validation, make_plan, official, run
 from outputcodes.workflow.evaluate import evaluate
@@ -87,6 +88,22 @@ def test_what_cannot_be_trained_is_said_and_the_rest_goes_on(wine):
 
 
 @pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (ValueError("two\n lines"), "two lines"),
+        (MemoryError(), "MemoryError"),
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_whatever_breaks_is_told(wine, monkeypatch, reason, told):
+    def broken(*args, **options):
+        raise reason
+
+    monkeypatch.setattr("outputcodes.workflow.evaluate.build", broken)
+    assert evaluate(Cell("maxent"), wine.table, *wine.splits.pairs[0]) == {"failed": told, "unconverged": False}
+
+
+@pytest.mark.parametrize(
     ("size", "gone", "stays"),
     [
         ((1000, 10, 10), {"complete"}, {"all-pairs", "svc", "adaboost-mh"}),
@@ -109,12 +126,25 @@ def test_the_plan_suits_the_table_and_says_so(size, gone, stays):
     assert not asked.left_out
 
 
+def test_by_default_every_learner_and_system_is_tried():
+    tried = [cell.learner for cell in make_plan(1000, 5).cells]
+    assert set(tried) == {*LEARNERS, *SYSTEMS}
+    # A learner's codes one after another, and nothing twice.
+    assert len(set(make_plan(1000, 5).cells)) == len(tried)
+
+
 @pytest.mark.parametrize("words", [("train", "test"), ("Training", "x"), ("0", "1"), (False, True)])
 def test_the_words_of_a_split(words):
     ((train, test),) = official([words[0], words[1], words[0]]).pairs
     assert (train.tolist(), test.tolist()) == ([0, 2], [1])
     with pytest.raises(TableError, match="'part' splits nothing"):
         official([words[0]] * 3, "part")
+
+
+def test_of_many_rare_classes_some_are_named():
+    (note,) = cross_validation(["many"] * 9 + [f"rare {i:02d}" for i in range(30)], 3).notes
+    assert "rare 00 (1), rare 01 (1)" in note
+    assert "rare 09 (1), and 20 more. Some" in note
 
 
 def test_a_journal_cut_anywhere_keeps_all_whole_lines(tmp_path):

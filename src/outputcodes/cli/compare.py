@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from outputcodes import workflow
-from outputcodes.cli._common import names, told_errors
+from outputcodes.cli._common import names, progress_bar, told_errors
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
 from outputcodes.learners import LEARNERS
@@ -48,7 +47,8 @@ def compare(
 ) -> None:
     """Train every learner and code once per fold, decode it in every way, and print which does best."""
     console = Console()
-    with told_errors(), _progress(console) as progress:
+    stopped = "Stopped." if out is None else f"Stopped. What is done is in {out}: --resume goes on."
+    with told_errors(stopped), progress_bar(console) as progress:
         source = workflow.open_source(
             data, target, cv=cv, test=test, split=split, quick=quick, seed=seed, encoding=encoding
         )
@@ -75,36 +75,31 @@ def compare(
             n_jobs=jobs,
             watch=lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
         )
-    title = f"{source.name}: {len(source.table.target)} rows, {len(schema.classes)} classes, {source.splits.title}"
-    console.print(_table(outcome.rows, title, metric, console.width))
+    console.print(_table(outcome.rows, outcome.title, metric, console.width))
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
 
 
-def _progress(console: Console) -> Progress:
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    return Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True)
-
-
 def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> Table:
     """The best rows, with as many columns as the terminal has room for."""
-    hidden = len(rows) - SHOWN_ROWS
+    hidden, tested = len(rows) - SHOWN_ROWS, any(row["p_value"] is not None for row in rows)
+    told = ["bold: not significantly worse than the best"] if tested else []
     table = Table(
         title=title,
-        caption="bold: not significantly worse than the best" + (f"; {hidden} more rows" if hidden > 0 else ""),
+        caption="; ".join(told + ([f"{hidden} more rows"] if hidden > 0 else [])) or None,
         box=SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
-    unit, scale = ("log-loss", 1) if metric == "log-loss" else (f"{metric} %", 100)
+    unit, scale, digits = ("log-loss", 1, 4) if metric == "log-loss" else (f"{metric} %", 100, 2)
     for name in ("", "learner", "code", "decoder"):
         table.add_column(name, justify="left" if name else "right", no_wrap=True)
-    told = ["L", unit, "± 95%", "p", "fit s", "predict s", "size"][
+    headings = ["L", unit, "± 95%", "p", "fit s", "predict s", "size"][
         : 7 if width >= WIDE else 5 if width >= NARROW else 4
     ]
-    for name in told:
+    for name in headings:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows[:SHOWN_ROWS]:
         p, interval = row["p_value"], row["interval"]
@@ -114,15 +109,15 @@ def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> T
             row["code"],
             row["decoder"],
             "" if row["columns"] is None else str(row["columns"]),
-            f"{scale * row['error']:.2f}",
-            "" if interval is None else f"{scale * (interval[1] - row['error']):.2f}",
-            "" if p is None else f"{p:.3f}",
+            f"{scale * row['error']:.{digits}f}",
+            "" if interval is None else f"{scale * (interval[1] - row['error']):.{digits}f}",
+            "" if p is None else f"{p:.3f}" if p >= 0.001 else "<.001",
             f"{row['fit_seconds']:.3f}",
             f"{row['predict_seconds']:.3f}",
             _size(row["size_bytes"]),
         ]
         table.add_row(
-            *cells[: 4 + len(told)], style="bold" if row["rank"] == 1 or (p is not None and p > 0.05) else None
+            *cells[: 4 + len(headings)], style="bold" if row["rank"] == 1 or (p is not None and p > 0.05) else None
         )
     return table
 

@@ -3,6 +3,15 @@
 from outputcodes.report.answers import Answers, answers
 from outputcodes.report.data import report_data
 from outputcodes.report.explain import Explanation, explain
-from outputcodes.report.page import render, write_report
+from outputcodes.report.page import Report, render, write_report
 
-__all__ = ["Answers", "Explanation", "answers", "explain", "render", "report_data", "write_report"]
+__all__ = [
+    "Answers",
+    "Explanation",
+    "Report",
+    "answers",
+    "explain",
+    "render",
+    "report_data",
+    "write_report",
+]

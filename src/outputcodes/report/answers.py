@@ -38,6 +38,7 @@ class Answers:
     title : str
         The classifier in words.
     images : ndarray of shape (n, height, width) or None
+    inputs : the rows as the model was given them, or None
     """
 
     classes: NDArray[Any]
@@ -51,6 +52,7 @@ class Answers:
     names: Sequence[Any]
     title: str = ""
     images: Array | None = None
+    inputs: Any = None
 
 
 def answers(
@@ -92,6 +94,7 @@ def answers(
     """
     if names is None:
         names = list(X.index) if hasattr(X, "index") and not callable(X.index) else range(n_rows_of(X))
+    inputs = X
     model, X = _innermost(model, X)
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)
@@ -117,7 +120,7 @@ def answers(
     grey = None if images is None else np.asarray(images, dtype=np.float64)
     if any(given is not None and len(given) != len(predicted) for given in (names, truth, grey)):
         raise ValueError(f"X has {len(predicted)} rows; y, names and images must have one entry for each.")
-    return Answers(classes, predicted, truth, scores, probabilities, code, margins, decoder, names, title, grey)
+    return Answers(classes, predicted, truth, scores, probabilities, code, margins, decoder, names, title, grey, inputs)
 
 
 def _innermost(model: Any, X: Any) -> tuple[Any, Any]:

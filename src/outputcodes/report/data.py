@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from outputcodes.report.answers import Answers
+from outputcodes.report.page import Report
 from outputcodes.report.plain import plain
 from outputcodes.report.ranking import codes_pairwise, decoders_by_code, ranked
 from outputcodes.report.winner import winner_data
@@ -23,7 +24,7 @@ def report_data(
     test_to_train: float | None = None,
     tested: int | None = None,
     examples: int = 24,
-) -> dict[str, Any]:
+) -> Report:
     """Gather the data of a report.
 
     Parameters
@@ -64,17 +65,18 @@ def report_data(
     if metric not in ("error", "balanced", "log-loss"):
         raise ValueError(f"metric={metric!r} must be 'error', 'balanced' or 'log-loss'.")
     table = ranked(rows, test_to_train, tested if metric == "error" else None)
-    data: dict[str, Any] = plain(
-        {
-            "version": version("outputcodes"),
-            "title": title,
-            "facts": [[name, str(value)] for name, value in dict(facts or {}).items()],
-            "notes": list(notes),
-            "metric": metric,
-            "rows": table,
-            "decoders": decoders_by_code(table),
-            "codes": codes_pairwise(table, test_to_train),
-            "winner": None if winner is None else winner_data(winner, examples),
-        }
+    return Report(
+        plain(
+            {
+                "version": version("outputcodes"),
+                "title": title,
+                "facts": [[name, str(value)] for name, value in dict(facts or {}).items()],
+                "notes": list(notes),
+                "metric": metric,
+                "rows": [{name: value for name, value in row.items() if name != "losses"} for row in table],
+                "decoders": decoders_by_code(table),
+                "codes": codes_pairwise(table, test_to_train),
+                "winner": None if winner is None else winner_data(winner, examples),
+            }
+        )
     )
-    return data

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from outputcodes.decoders import Continuous, Decoder, LossBased, Softmax
 from outputcodes.losses import as_loss
 from outputcodes.report.answers import Answers, answers
 from outputcodes.report.plain import plain
+from outputcodes.report.values import row_values
+from outputcodes.selection.html_table import html_table
 
 Array = NDArray[np.float64]
 
@@ -35,6 +38,8 @@ class Explanation:
         What each column adds to the score of the prediction less what it adds to the rival's; for decoders whose score
         is a sum over columns (of the exponential loss, whose scores are logarithms, the sum before it).
     name : the name of the row
+    values : list of (feature, value)
+        The row as the model was given it, in words; of many features the first.
     """
 
     classes: NDArray[Any]
@@ -47,6 +52,7 @@ class Explanation:
     code: NDArray[np.int8] | None
     lead: Array | None
     name: Any = None
+    values: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def wrong(self) -> NDArray[np.intp]:
@@ -58,7 +64,7 @@ class Explanation:
 
     def data(self, *, shared: bool = True) -> dict[str, Any]:
         """Plain data: lists, numbers and strings; with what all rows share, the classes and the code, or without."""
-        names = ["name", "predicted", "truth", "rival", "scores", "probabilities", "margins", "lead", "wrong"]
+        names = ["name", "predicted", "truth", "rival", "scores", "probabilities", "margins", "lead", "wrong", "values"]
         names += ["classes", "code"] if shared else []
         answer: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
         return answer
@@ -92,12 +98,31 @@ class Explanation:
             return f": the decoder {'corrects' if right else 'does not correct'} {them}"
         return "" if right else ": columns that do not see the truth decide"
 
+    def _shown(self) -> list[int]:
+        """The best classes, the true one and the rival."""
+        assert self.scores is not None
+        order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
+        return order + [c for c in (self.truth, self.rival) if c is not None and c not in order]
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(self.summary())}</p>"]
+        if self.scores is not None:
+            headings, rows = ["class", "score"], [[self.classes[c], f"{self.scores[c]:.4g}"] for c in self._shown()]
+            if self.margins is not None and self.code is not None:
+                headings += ["agree", "contradict"]
+                for row, c in zip(rows, self._shown(), strict=True):
+                    product = self.code[c] * self.margins
+                    row += [np.count_nonzero(product > 0), np.count_nonzero(product < 0)]
+            parts.append(html_table(headings, rows, bold=[c == self.truth for c in self._shown()]))
+        if self.values:
+            parts.append(html_table(["feature", "value"], self.values))
+        return f"<div>{''.join(parts)}</div>"
+
     def __str__(self) -> str:
         lines = [self.summary()]
         if self.scores is None:
             return lines[0]
-        order = np.argsort(-self.scores, kind="stable")
-        shown = list(order[:5]) + [c for c in (self.truth, self.rival) if c is not None and c not in order[:5]]
+        shown = self._shown()
         width = max(5, *(len(str(self.classes[c])) for c in shown))
         lines += ["", f"{'class':<{width}}  {'score':>10}" + ("" if self.margins is None else "   agree  contradict")]
         for c in shown:
@@ -149,8 +174,8 @@ def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
     return explain_row(answers(model, _one_row(x), None if truth is None else [truth]), 0)
 
 
-def explain_row(asked: Answers, i: int) -> Explanation:
-    """The explanation of row i of a sample."""
+def explain_row(asked: Answers, i: int, *, values: bool = True) -> Explanation:
+    """The explanation of row i of a sample, with the values of its features or without."""
     predicted = int(asked.predicted[i])
     truth = None if asked.truth is None else int(asked.truth[i])
     scores = None if asked.scores is None else asked.scores[i]
@@ -175,6 +200,7 @@ def explain_row(asked: Answers, i: int) -> Explanation:
         asked.code,
         lead,
         asked.names[i],
+        row_values(asked.inputs, i) if values else [],
     )
 
 

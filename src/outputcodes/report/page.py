@@ -14,6 +14,17 @@ from typing import Any
 SCRIPTS = ("dom.js", "charts.js", "explain.js", "ranking.js", "page.js")
 
 
+class Report(dict[str, Any]):
+    """The data of a report: plain, as JSON can hold it. A notebook shows the page."""
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own: neither the page nor the notebook can change the other's looks.
+        return (
+            f'<iframe srcdoc="{escape(render(self))}" sandbox="allow-scripts allow-downloads" '
+            'style="width:100%;height:800px;border:0" title="report"></iframe>'
+        )
+
+
 def render(data: Mapping[str, Any]) -> str:
     """The page as text; the same data give the same text.
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import stats
 
 from outputcodes.selection import corrected_t_test
+from outputcodes.selection.mcnemar import mcnemar
 
 Row = dict[str, Any]
 
@@ -25,6 +26,7 @@ FIELDS: Row = {
     "fit_seconds": None,
     "predict_seconds": None,
     "size_bytes": None,
+    "losses": None,
 }
 LEVEL = 0.95
 
@@ -32,13 +34,17 @@ LEVEL = 0.95
 def ranked(rows: Iterable[Any], test_to_train: float | None = None, tested: int | None = None) -> list[Row]:
     """The rows as dicts, best first, each with an interval and the p-value of the test against the best.
 
+    The test is the corrected paired t-test on the folds. With one split it is one on the test rows, where "losses"
+    tells what each of them adds: McNemar's for booleans, which rows are missed, and a paired t-test for numbers.
+
     Parameters
     ----------
     rows : iterable of Comparison, or of mappings with some of the same names
     test_to_train : float, optional
         n_test/n_train of a fold; 1/(J − 1) by default, which is that of J folds.
     tested : int, optional
-        The number of rows on which errors were counted, where there is one split; then the interval is Wilson's.
+        The number of rows on which errors were counted, where there is one split and "losses" are not told; then the
+        interval is Wilson's.
 
     Examples
     --------
@@ -52,7 +58,7 @@ def ranked(rows: Iterable[Any], test_to_train: float | None = None, tested: int 
     for rank, row in enumerate(found, start=1):
         row["rank"] = rank
         row["interval"] = _interval(row, test_to_train, tested)
-        row["p_value"] = None if rank == 1 else _p_value(row["fold_errors"], found[0]["fold_errors"], test_to_train)
+        row["p_value"] = None if rank == 1 else _against(row, found[0], test_to_train)
         row["frontier"] = _on_frontier(row, found)
     return found
 
@@ -118,10 +124,26 @@ def _interval(row: Row, test_to_train: float | None, tested: int | None) -> list
         quantile = stats.t.ppf((1 + LEVEL) / 2, J - 1)
         half = float(quantile * np.std(errors, ddof=1) * math.sqrt(1 / J + ratio))
         return [max(error - half, 0.0), error + half]
+    losses = row["losses"]
+    if losses is not None and losses.dtype != bool:
+        half = float(stats.t.ppf((1 + LEVEL) / 2, len(losses) - 1) * stats.sem(losses)) if len(losses) > 1 else math.inf
+        return [max(error - half, 0.0), error + half] if math.isfinite(half) else None
+    if losses is not None:
+        tested = len(losses)
     if tested is None:
         return None
     wilson = stats.binomtest(round(error * tested), tested).proportion_ci(LEVEL, method="wilson")
     return [float(wilson.low), float(wilson.high)]
+
+
+def _against(row: Row, best: Row, test_to_train: float | None) -> float | None:
+    a, b = row["losses"], best["losses"]
+    if len(row["fold_errors"]) < 2 and a is not None and b is not None:
+        if a.dtype == bool:
+            return mcnemar(a, b).p_value
+        # Of differences that are all the same no t can be taken.
+        return float(stats.ttest_rel(a, b).pvalue) if np.ptp(a - b) > 0 else None if (a != b).any() else 1.0
+    return _p_value(row["fold_errors"], best["fold_errors"], test_to_train)
 
 
 def _p_value(errors: list[float], others: list[float], test_to_train: float | None) -> float | None:

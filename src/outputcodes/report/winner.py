@@ -160,7 +160,8 @@ def chosen_rows(asked: Answers, number: int) -> Rows:
 
 def example(asked: Answers, i: int) -> Data:
     """One row explained, without what all rows share."""
-    facts = explain_row(asked, i).data(shared=False)
+    # A picture says more than its grey values.
+    facts = explain_row(asked, i, values=asked.images is None).data(shared=False)
     for name in ("scores", "probabilities", "margins", "lead"):
         if facts[name] is not None:
             facts[name] = short(facts[name])

@@ -36,8 +36,10 @@ class _OnPath:
         if self.data is not None:  # asked again by the judge, who wants the same
             return self.data
         if self.before is not None:
-            # Two Gram matrices are held at a time only while the new one is made.
+            # The last Gram matrix is of no more use, but its memory is.
             like, self.before.data = self.before.data, None
+            if hasattr(like, "gram"):
+                like.gram.spent = True
         self.data = self.learner.prepare(X, like=like)
         return self.data
 
@@ -213,6 +215,9 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
+        if tags.classifier_tags is not None:
+            # Leave-one-out errors are known for one label a row.
+            tags.classifier_tags.multi_label = False
         return tags
 
 

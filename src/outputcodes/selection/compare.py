@@ -19,6 +19,7 @@ from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import as_decoder
 from outputcodes.decoding import decoder_for
+from outputcodes.selection.html_table import html_table
 from outputcodes.selection.statistics import corrected_t_test
 
 Rows = NDArray[np.intp]
@@ -59,6 +60,24 @@ class Comparison:
     p_value: float = math.nan
 
 
+class Comparisons(list[Comparison]):
+    """The rows of a comparison, best first; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        headings = ["learner", "code", "decoder", "columns", "error %", "± s", "p", "fit s"]
+        lines = [
+            (
+                *(row.learner, row.code, row.decoder, row.columns),
+                *(f"{100 * row.error:.2f}", f"{100 * row.spread:.2f}"),
+                "" if math.isnan(row.p_value) else f"{row.p_value:.3f}",
+                f"{row.fit_seconds:.3f}",
+            )
+            for row in self
+        ]
+        bold = [place == 0 or row.p_value > 0.05 for place, row in enumerate(self)]
+        return html_table(headings, lines, bold=bold)
+
+
 def compare(
     X: Any,
     y: ArrayLike,
@@ -70,7 +89,7 @@ def compare(
     n_jobs: int | None = None,
     random_state: int = 0,
     watch: Callable[[str, int, int], None] | None = None,
-) -> list[Comparison]:
+) -> Comparisons:
     """Cross-validated error of every learner and code with every decoder that can serve it, best first.
 
     `pandas.DataFrame(compare(...))` is a tidy frame of it.
@@ -122,10 +141,11 @@ def compare(
         raise ValueError(f"None of the decoders {', '.join(map(_name, decoders))} can serve any of the codes.")
     results.sort(key=lambda row: (row.error, row.columns))
     if len(folds) < 2:
-        return results
+        return Comparisons(results)
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
     best = results[0].fold_errors
-    return [dataclasses.replace(row, p_value=corrected_t_test(row.fold_errors, best, ratio).p_value) for row in results]
+    p_values = [corrected_t_test(row.fold_errors, best, ratio).p_value for row in results]
+    return Comparisons(dataclasses.replace(row, p_value=p) for row, p in zip(results, p_values, strict=True))
 
 
 def _compare_decoders(

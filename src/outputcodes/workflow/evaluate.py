@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import pickle
 import time
 import warnings
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code
@@ -34,6 +34,7 @@ def evaluate(
     metric: str = "error",
     seed: int = 0,
     n_jobs: int | None = None,
+    keep_losses: bool = False,
 ) -> Result:
     """Train a cell on some rows and test it on others.
 
@@ -42,18 +43,30 @@ def evaluate(
     dict
         Plain data: "columns", "fit_seconds", "size_bytes", and in "decoders" the "error" and "predict_seconds" of
         each; a system has one, named "". Where it could not be trained, "failed" says why. "unconverged" tells whether
-        some solver stopped early.
+        some solver stopped early. With `keep_losses` each decoder also has its "losses" on the test rows, of which its
+        error is the mean: `unpacked` reads them.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = _evaluate(cell, table, train, test, metric, seed, n_jobs)
-        except (ValueError, ImportError, MemoryError) as reason:
-            result = {"failed": " ".join(str(reason).split()) or type(reason).__name__}
+            result = _evaluate(cell, table, train, test, metric, seed, n_jobs, keep_losses)
+        except Exception as reason:  # of dozens of systems one that breaks, however it does, must not end the others
+            said = " ".join(str(reason).split())
+            expected = said and isinstance(reason, ValueError | ImportError | MemoryError)
+            result = {"failed": said if expected else f"{type(reason).__name__}: {said}".removesuffix(": ")}
     return {**result, "unconverged": any(issubclass(one.category, ConvergenceWarning) for one in caught)}
 
 
-def _evaluate(cell: Cell, table: Table, train: Rows, test: Rows, metric: str, seed: int, n_jobs: int | None) -> Result:
+def _evaluate(
+    cell: Cell,
+    table: Table,
+    train: Rows,
+    test: Rows,
+    metric: str,
+    seed: int,
+    n_jobs: int | None,
+    keep_losses: bool,
+) -> Result:
     y = table.target.to_numpy()
     classes = np.array(table.schema.classes)
     given = (table.schema, cell.learner, cell.code or None)
@@ -69,11 +82,16 @@ def _evaluate(cell: Cell, table: Table, train: Rows, test: Rows, metric: str, se
     final.fit(X, y[train])
     fitted = time.perf_counter()
     result: Result = {"columns": None, "fit_seconds": fitted - start, "decoders": {}}
+
+    def told(predicted: NDArray[Any], P: Any, seconds: float) -> Result:
+        losses = row_losses(metric, y[test], predicted, P, final.classes_)
+        kept = {"losses": packed(losses)} if keep_losses else {}
+        return {"error": float(losses.mean()), "predict_seconds": seconds, **kept}
+
     if not cell.code:
         P = final.predict_proba(X_test) if metric == "log-loss" else None
         predicted = final.classes_[P.argmax(axis=1)] if P is not None else final.predict(X_test)
-        error = _error(metric, y[test], predicted, P, final.classes_, classes)
-        result["decoders"][""] = {"error": error, "predict_seconds": time.perf_counter() - fitted}
+        result["decoders"][""] = told(predicted, P, time.perf_counter() - fitted)
         return {**result, "size_bytes": size(final)}
     F, M = final.margins(X_test), final.code_matrix_
     asked = time.perf_counter() - fitted
@@ -86,8 +104,7 @@ def _evaluate(cell: Cell, table: Table, train: Rows, test: Rows, metric: str, se
         P = decoder.probabilities(F, M) if metric == "log-loss" else None
         predicted = final.classes_[decoder.predict(F, M)]
         seconds = asked + time.perf_counter() - start
-        error = _error(metric, y[test], predicted, P, final.classes_, classes)
-        result["decoders"][name] = {"error": error, "predict_seconds": seconds}
+        result["decoders"][name] = told(predicted, P, seconds)
     del final.problem_
     return {**result, "size_bytes": size(final)}
 
@@ -111,17 +128,47 @@ def _all_rows(code: str, classes: NDArray[Any], seed: int) -> Any:
     return dict(zip(classes.tolist(), resolved.matrix(len(classes), random_state=seed).tolist(), strict=True))
 
 
-def _error(
-    metric: str, y: NDArray[Any], predicted: NDArray[Any], P: Any, known: NDArray[Any], classes: NDArray[Any]
-) -> float:
+def row_losses(metric: str, y: NDArray[Any], predicted: NDArray[Any], P: Any, known: NDArray[Any]) -> NDArray[Any]:
+    """What each row adds to the error, which is their mean: booleans, or numbers.
+
+    >>> y, predicted = np.array(["a", "a", "b"]), np.array(["a", "b", "a"])
+    >>> row_losses("error", y, predicted, None, y), row_losses("balanced", y, predicted, None, y)
+    (array([False,  True,  True]), array([0.  , 0.75, 1.5 ]))
+    """
+    missed: NDArray[Any] = y != predicted
     if metric == "error":
-        return float(np.mean(y != predicted))
+        return missed
     if metric == "balanced":
-        return float(1 - balanced_accuracy_score(y, predicted))
+        classes, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
+        weighted: NDArray[Any] = missed * (len(y) / (len(classes) * counts[numbers]))
+        return weighted
     # A class that training lacked has probability 0.
-    full = np.zeros((len(y), len(classes)))
-    full[:, np.searchsorted(classes, known)] = P
-    return float(log_loss(np.searchsorted(classes, y), full, labels=np.arange(len(classes))))
+    places = np.searchsorted(known, y).clip(max=len(known) - 1)
+    p = np.where(known[places] == y, P[np.arange(len(y)), places], 0.0)
+    losses: NDArray[Any] = -np.log(np.maximum(p, np.finfo(np.float64).eps))
+    return losses
+
+
+def packed(losses: NDArray[Any]) -> str:
+    """Booleans as text, six to a letter; numbers in single precision.
+
+    >>> packed(np.array([True, False, False]))
+    'gA=='
+    """
+    content = np.packbits(losses) if losses.dtype == bool else losses.astype("<f4")
+    return base64.b64encode(content.tobytes()).decode()
+
+
+def unpacked(text: str, n: int) -> NDArray[Any]:
+    """The n losses of `packed`.
+
+    >>> unpacked("gA==", 3)
+    array([ True, False, False])
+    """
+    content = base64.b64decode(text)
+    if len(content) == 4 * n:
+        return np.frombuffer(content, dtype="<f4").astype(np.float64)
+    return np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=n).astype(bool)
 
 
 def size(model: Any) -> int:

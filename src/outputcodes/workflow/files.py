@@ -37,6 +37,7 @@ def fit_file(
     >>> summary["rows"], summary["learner"]
     (150, 'ridge')
     """
+    check_folder(out)
     table = open_table(data, target, encoding=encoding)
     how: dict[str, Any] = {"rows": len(table.target), "probability": probability, "seed": seed, "n_jobs": n_jobs}
     model = build(table.schema, learner, code, decoder, **how).fit(table.frame, table.target.to_numpy())
@@ -44,6 +45,13 @@ def fit_file(
     if learner in LEARNERS:
         facts |= {"code": code or "all-pairs", "decoder": decoder}
     return model, save_model(model, table, out, **facts)
+
+
+def check_folder(out: str | Path) -> None:
+    """Complain of a folder that is not there before the work is done, and not after."""
+    folder = Path(out).parent
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder} for {Path(out).name}: make it first.")
 
 
 def inspect_file(path: str | Path) -> str:
@@ -63,19 +71,21 @@ def inspect_file(path: str | Path) -> str:
     lines = [f"{path}: {Path(path).stat().st_size} bytes, written by {versions}"]
     summary = dict(manifest.summary)
     errors = summary.pop("column_errors", None)
-    lines += [f"{name.replace('_', ' ')}: {_short(value)}" for name, value in summary.items() if name != "run"]
+    told = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
+    lines += [f"{name.replace('_', ' ')}: {_short(value)}" for name, value in told.items()]
     if (schema := manifest.schema) is not None:
         kinds = [column.kind for column in schema.columns]
         lines.append("table: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
         lines.append(f"target: {schema.target}, {len(schema.classes)} classes")
+    lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))
     if hasattr(final, "code_matrix_"):
         lines += ["", str(describe(final.code_matrix_))]
     if errors:
         worst = np.argsort(-np.array(errors), kind="stable")[:10]
-        told = ", ".join(f"{s}: {100 * errors[s]:.2f} %" for s in worst)
-        lines += ["", f"errors of the columns on the training rows: mean {100 * np.mean(errors):.2f} %; worst {told}"]
+        named = ", ".join(f"{s}: {100 * errors[s]:.2f} %" for s in worst)
+        lines += ["", f"errors of the columns on the training rows: mean {100 * np.mean(errors):.2f} %; worst {named}"]
     return "\n".join(lines)
 
 

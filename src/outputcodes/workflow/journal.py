@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 Line = dict[str, Any]
+
+
+# Where Windows locks a byte: beyond the end of any file, as a locked byte cannot be read there.
+BEYOND = 1 << 60
 
 
 class JournalError(ValueError):
@@ -17,6 +22,8 @@ class JournalError(ValueError):
 
 class Journal:
     """The lines of a file, which begins with a description of the run; without a path, in memory only.
+
+    One at a time writes to a file: the lock is the operating system's and ends with the process, however it ends.
 
     Parameters
     ----------
@@ -44,15 +51,26 @@ class Journal:
         if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        whole = _whole_lines(path)
+        self._file = path.open("a+b")
+        try:
+            self._begin(self._file, path, run, resume)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self, file: BinaryIO, path: Path, run: Line, resume: bool) -> None:
+        if not _locked(file):
+            raise JournalError(f"{path} is being written by another run: wait for its end, or write elsewhere (--out).")
+        content = file.read()
+        # What follows the last whole line was cut off by whatever ended the run.
+        whole = content[: content.rfind(b"\n") + 1]
         if whole and not resume:
-            raise JournalError(f"{path} holds the results of an earlier run: resume it, or write somewhere else.")
+            raise JournalError(
+                f"{path} holds the results of an earlier run: resume it (--resume), or write elsewhere (--out)."
+            )
         if whole:
             self.lines = _continued(path, whole, run)
-        self._file = path.open("r+b" if path.exists() else "w+b")
-        # What follows the last whole line was cut off by whatever ended the run.
-        self._file.truncate(len(whole))
-        self._file.seek(0, os.SEEK_END)
+        file.truncate(len(whole))
         if not whole:
             self._write(run)
 
@@ -78,9 +96,24 @@ class Journal:
             self._file.close()
 
 
-def _whole_lines(path: Path) -> bytes:
-    content = path.read_bytes() if path.exists() else b""
-    return content[: content.rfind(b"\n") + 1]
+def _locked(file: BinaryIO) -> bool:
+    """Whether the file is ours alone until it is closed; on a file system without locks it is taken to be."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(BEYOND)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        pass
+    file.seek(0)
+    return True
 
 
 def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
@@ -90,5 +123,5 @@ def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
     except (ValueError, AttributeError) as reason:
         raise JournalError(f"{path} is damaged: {reason}. Remove it to start again.") from reason
     if differing:
-        raise JournalError(f"{path} is of another run: it differs in {', '.join(differing)}. Write somewhere else.")
+        raise JournalError(f"{path} is of another run: it differs in {', '.join(differing)}. Write elsewhere (--out).")
     return lines

@@ -12,14 +12,18 @@ from outputcodes.decoders import DECODERS
 from outputcodes.learners import LEARNERS
 from outputcodes.workflow.models import SYSTEMS
 
-# What is tried where nobody says it; the cheap ones first, as a time limit should cut off the dear ones.
+# What is tried where nobody says it, in this order: the cheap ones first, as a time limit should cut off the dear ones.
 TRIED: dict[str, tuple[str, ...]] = {
-    "learners": (*SYSTEMS, "ridge", "logistic", "kernel-svm", "stumps", "tree", "linear-svm"),
+    "learners": (
+        *("maxent", "decision-tree", "ridge", "logistic", "svc", "kernel-svm", "multiclass-svc", "linear-svm"),
+        *("adaboost-mh", "gradient-boosting", "tree", "stumps"),
+        *("adaboost-mo", "adaboost-mr", "adaboost-oc", "smoothboost"),
+    ),
     "codes": ("one-vs-all", "all-pairs", "dense", "sparse", "hadamard", "bch", "complete"),
     "decoders": ("hamming", "loss", "linear", "exponential", "vote", "inverse-hamming"),
 }
 QUICK = {
-    "learners": ("maxent", "decision-tree", "svc", "multiclass-svc", "adaboost-mh", "logistic", "kernel-svm"),
+    "learners": ("maxent", "decision-tree", "logistic", "svc", "kernel-svm", "multiclass-svc", "adaboost-mh"),
     "codes": ("one-vs-all", "all-pairs", "dense", "hadamard"),
     "decoders": ("hamming", "loss", "vote"),
 }
@@ -74,9 +78,9 @@ def make_plan(
     --------
     >>> plan = make_plan(100_000, 3, learners=["ridge", "maxent"], codes=["one-vs-all"], decoders=["loss"])
     >>> [str(cell) for cell in plan.cells]
-    ['maxent', 'ridge one-vs-all']
+    ['ridge one-vs-all', 'maxent']
     >>> make_plan(100_000, 5, quick=True).left_out[-1]
-    'svc, multiclass-svc, kernel-svm: kernel machines are tried up to 10000 rows, and there are 100000.'
+    'svc, kernel-svm, multiclass-svc: kernel machines are tried up to 10000 rows, and there are 100000.'
     """
     _check_names(learners, {**LEARNERS, **SYSTEMS}, "learners")
     _check_names(codes, CODES, "codes")
@@ -95,13 +99,14 @@ def make_plan(
         if gone and len(gone) < len(chosen[part]):
             left_out.append(f"{', '.join(gone)}: {why}.")
             chosen[part] = [name for name in chosen[part] if name not in gone]
-    systems = [name for name in chosen["learners"] if name in SYSTEMS]
-    if metric == "log-loss" and (silent := [name for name in systems if not hasattr(SYSTEMS[name](), "predict_proba")]):
+    silent = [name for name in chosen["learners"] if metric == "log-loss" and _is_silent(name)]
+    if silent:
         left_out.append(f"{', '.join(silent)}: no probabilities.")
-        systems = [name for name in systems if name not in silent]
-    cells = [Cell(name) for name in systems]
+    cells: list[Cell] = []
     for name in chosen["learners"]:
-        if name in LEARNERS:
+        if name in SYSTEMS:
+            cells += [Cell(name)] if name not in silent else []
+        else:
             cells += [Cell(name, code, tuple(chosen["decoders"])) for code in chosen["codes"]]
     if not cells:
         raise ValueError("The plan is empty: name learners or systems that can be compared.")
@@ -125,6 +130,11 @@ def _rules(n: int, k: int, features: int) -> Iterator[tuple[str, Sequence[str], 
         yield "codes", ["complete"], f"{k} classes can be split in 2^{k - 1} − 1 ways"
     if find_spec("galois") is None:
         yield "codes", ["bch"], "needs galois: pip install 'outputcodes[bch]'"
+
+
+def _is_silent(name: str) -> bool:
+    """Whether it is a system that answers no probabilities; a code's scores can always go through a softmax."""
+    return name in SYSTEMS and not hasattr(SYSTEMS[name](), "predict_proba")
 
 
 def _check_names(names: Sequence[str] | None, known: Iterable[str], parameter: str) -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from outputcodes import persistence, tables
+from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.report.answers import answers
 from outputcodes.report.explain import explain_row
+from outputcodes.workflow.files import check_folder
 
 
 def predict_file(
@@ -35,11 +37,15 @@ def predict_file(
     rows : int
         How many are in memory at a time. `out` appears when all are written.
     """
+    check_folder(out)
     fitted, manifest = persistence.load(model)
     if manifest.schema is None:
         raise persistence.ModelFileError(f"{model} was saved without the schema of its table: it can't read tables.")
     if proba and not hasattr(fitted, "predict_proba"):
-        raise ValueError(f"{model} answers no probabilities: fit it with --probability softmax.")
+        final = fitted[-1] if hasattr(fitted, "steps") else fitted
+        coded = isinstance(final, OutputCodeClassifier)
+        remedy = "fit it with --probability softmax" if coded else "fit another, by --learner"
+        raise ValueError(f"{model}, a {type(final).__name__}, answers no probabilities: {remedy}.")
     out = Path(out)
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     written = 0
@@ -65,5 +71,5 @@ def answered(model: Any, chunk: Any, proba: bool = False, explain: bool = False)
         assert asked.probabilities is not None
         columns |= {f"p({label})": P for label, P in zip(asked.classes, asked.probabilities.T, strict=True)}
     if explain:
-        columns["explanation"] = [explain_row(asked, i).summary() for i in range(len(chunk))]
+        columns["explanation"] = [explain_row(asked, i, values=False).summary() for i in range(len(chunk))]
     return pd.DataFrame(columns)

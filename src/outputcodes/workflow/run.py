@@ -18,8 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from outputcodes import persistence
 from outputcodes.decoders import as_decoder
 from outputcodes.report import answers, report_data, write_report
+from outputcodes.report.notebook import ranking_html
 from outputcodes.report.ranking import ranked
-from outputcodes.workflow.evaluate import METRICS, evaluate
+from outputcodes.workflow.evaluate import METRICS, evaluate, unpacked
 from outputcodes.workflow.journal import Journal, Line
 from outputcodes.workflow.models import build, save_model
 from outputcodes.workflow.plan import Cell, Plan
@@ -39,19 +40,27 @@ class Outcome:
     ----------
     rows : list of dict
         Best first, as `outputcodes.report` ranks them: "learner", "code", "decoder", "columns", "error", "interval",
-        "p_value", "fold_errors", "fit_seconds", "predict_seconds", "size_bytes".
+        "p_value", "fold_errors", "fit_seconds", "predict_seconds", "size_bytes"; with one split also "losses",
+        those of the test rows in their order: whether a row is missed, or what it adds to another metric.
     notes : list of str
         What was left out and why, and what is unusual.
     computed : int
         How many trainings were done now, and not in an earlier run.
     folder : Path or None
         Where results.jsonl, report.html and model.skops are.
+    title, metric : str
+        What was compared, and by what.
     """
 
     rows: list[dict[str, Any]]
     notes: list[str]
     computed: int
     folder: Path | None
+    title: str = ""
+    metric: str = "error"
+
+    def _repr_html_(self) -> str:
+        return ranking_html(self.rows, title=self.title, notes=self.notes, metric=self.metric)
 
 
 def run(
@@ -79,6 +88,7 @@ def run(
         the winner fitted to all rows.
     resume : bool
         Continue the results that are there: equal, but for the times, to those of a run that was never interrupted.
+        What could not be trained is tried again, as the cause may be gone: memory, or a package that was missing.
     time_limit : float, optional
         Seconds after which nothing more is begun. A cell that lacks a split by then is left out.
     watch : callable, optional
@@ -94,34 +104,38 @@ def run(
     """
     if metric not in METRICS:
         raise ValueError(f"metric={metric!r} must be one of {', '.join(METRICS)}.")
+    if resume and out is None:
+        raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)
     described = _described(source, plan, metric, seed)
+    pairs = source.splits.pairs
+    how: dict[str, Any] = {"metric": metric, "seed": seed, "n_jobs": n_jobs}
+    # Until the report and the model are written the folder belongs to this run.
     with Journal(None if folder is None else folder / RESULTS, described, resume=resume) as journal:
-        computed, late = _train(source, plan, journal, time_limit, watch, metric=metric, seed=seed, n_jobs=n_jobs)
-        rows, notes = _gathered(plan, journal.lines, len(source.splits.pairs))
-    notes = [*source.splits.notes, *plan.left_out, *notes]
-    if late:
-        notes.append(f"Left out by the time limit: {', '.join(late)}.")
-    if not rows:
-        raise ValueError("Nothing could be compared. " + " ".join(notes))
-    once = len(source.splits.pairs) == 1
-    tested = len(source.splits.pairs[0][1]) if once and metric == "error" else None
-    table = ranked(rows, source.splits.test_to_train, tested)
-    if folder is not None:
-        mark = hashlib.sha256(repr((described, late)).encode()).hexdigest()
-        with warnings.catch_warnings():
-            # The notes tell it.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            _write(source, table, notes, folder, mark, metric, seed, n_jobs)
-    return Outcome(table, notes, computed, folder)
+        computed, late = _train(source, plan, journal, time_limit, watch, keep_losses=len(pairs) == 1, **how)
+        rows, notes = _gathered(plan, journal.lines, pairs)
+        notes = [*source.splits.notes, *plan.left_out, *notes]
+        if late:
+            notes.append(f"Left out by the time limit: {', '.join(late)}.")
+        if not rows:
+            raise ValueError("Nothing could be compared. " + " ".join(notes))
+        table = ranked(rows, source.splits.test_to_train)
+        if folder is not None:
+            mark = hashlib.sha256(repr((described, notes)).encode()).hexdigest()
+            with warnings.catch_warnings():
+                # The notes tell it.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                _write(source, table, notes, folder, mark, **how)
+    title = f"{source.name}: {len(source.table.target)} rows, {len(source.table.schema.classes)} classes, "
+    return Outcome(table, notes, computed, folder, title + source.splits.title, metric)
 
 
 def _train(
     source: Source, plan: Plan, journal: Journal, time_limit: float | None, watch: Watch | None, **how: Any
 ) -> tuple[int, list[str]]:
     """Do what the journal lacks; how much that was, and the cells that the time did not suffice for."""
-    done = {(line["learner"], line["code"], line["fold"]) for line in journal.lines}
-    failed = {(line["learner"], line["code"]) for line in journal.lines if "failed" in line}
+    done = {(line["learner"], line["code"], line["fold"]) for line in journal.lines if "failed" not in line}
+    failed: set[tuple[str, str]] = set()
     pairs = source.splits.pairs
     total, started, computed = len(plan.cells) * len(pairs), time.monotonic(), 0
     for c, cell in enumerate(plan.cells):
@@ -136,22 +150,28 @@ def _train(
             result = evaluate(cell, source.table, train, test, **how)
             if "failed" in result:
                 failed.add(key)
-            journal.add({"learner": cell.learner, "code": cell.code, "fold": fold, **result})
+            line = {"learner": cell.learner, "code": cell.code, "fold": fold, **result}
+            # What fails again as before is in the journal already.
+            if "failed" not in result or line not in journal.lines:
+                journal.add(line)
             computed += 1
     if watch is not None:
         watch("", total, total)
     return computed, []
 
 
-def _gathered(plan: Plan, lines: list[Line], splits: int) -> tuple[list[dict[str, Any]], list[str]]:
+def _gathered(plan: Plan, lines: list[Line], pairs: list[Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """A row for each cell and decoder that has a result on every split; and what the others lack."""
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
     early: list[str] = []
+    # Of a failure and what came of the next attempt, the latter.
+    latest = {(line["learner"], line["code"], line["fold"]): line for line in lines}
     for cell in plan.cells:
-        found = [line for line in lines if (line["learner"], line["code"]) == (cell.learner, cell.code)]
+        keys = [(cell.learner, cell.code, fold) for fold in range(len(pairs))]
+        found = [latest[key] for key in keys if key in latest]
         notes += [f"{cell}: {line['failed']}" for line in found if "failed" in line]
-        if len(found) < splits or any("failed" in line for line in found):
+        if len(found) < len(pairs) or any("failed" in line for line in found):
             continue
         if any(line["unconverged"] for line in found):
             early.append(str(cell))
@@ -170,6 +190,7 @@ def _gathered(plan: Plan, lines: list[Line], splits: int) -> tuple[list[dict[str
                     "fit_seconds": float(np.median([line["fit_seconds"] for line in found])),
                     "predict_seconds": float(np.median([one["predict_seconds"] for one in told])),
                     "size_bytes": round(float(np.mean([line["size_bytes"] for line in found]))),
+                    "losses": unpacked(told[0]["losses"], len(pairs[0][1])) if "losses" in told[0] else None,
                 }
             )
     if early:
@@ -192,7 +213,8 @@ def _write(
     if (folder / REPORT).exists() and _mark_of(folder / MODEL) == mark:
         return
     decoder = best["decoder"] or "loss"
-    probability = "softmax" if metric == "log-loss" and not hasattr(as_decoder(decoder), "probabilities") else None
+    # Predictions stay the decoder's; the report has a reliability curve, and `predict` can tell probabilities.
+    probability = None if hasattr(as_decoder(decoder), "probabilities") else "softmax"
     cell = Cell(best["learner"], best["code"])
 
     def fitted(frame: Any, y: Any) -> Any:
@@ -215,10 +237,8 @@ def _write(
         "metric": metric,
         "winner's details": f"on {len(test)} held-out rows",
     }
-    ratio, tested = splits.test_to_train, len(splits.pairs[0][1]) if len(splits.pairs) == 1 else None
-    page = report_data(
-        table, asked, title=source.name, facts=facts, notes=notes, metric=metric, test_to_train=ratio, tested=tested
-    )
+    ratio = splits.test_to_train
+    page = report_data(table, asked, title=source.name, facts=facts, notes=notes, metric=metric, test_to_train=ratio)
     write_report(page, folder / REPORT)
     model = fitted(data.frame, y)
     told = {name: best[name] for name in ("learner", "code", "decoder", "error", "interval")}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from outputcodes import datasets, tables
+from outputcodes._validation import unknown_name
 from outputcodes.datasets.known import KNOWN
 from outputcodes.workflow.splits import Splits, cross_validation, official
 
@@ -36,6 +37,8 @@ def open_table(
             raise tables.TableError(f"The data set {data!r} has its own target; a target is named for files.")
         known = datasets.load(data)
         return tables.from_frame(known.data, known.target, split=known.split, source=data)
+    if not Path(data).suffix and not Path(data).exists():
+        raise unknown_name("data", data, KNOWN)
     return tables.read(data, target, split=split, encoding=encoding)
 
 

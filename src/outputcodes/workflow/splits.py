@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 from outputcodes.tables import TableError
 
 Rows = NDArray[np.intp]
+MOST_NAMED = 10
 TRAINING = ("train", "training", "learn", "0", "false")
 
 
@@ -45,6 +46,8 @@ def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(np.asarray(y))), y))
     rare = [f"{c} ({m})" for c, m in zip(classes, counts, strict=True) if m < cv]
+    if len(rare) > MOST_NAMED:
+        rare[MOST_NAMED:] = [f"and {len(rare) - MOST_NAMED} more"]
     note = "Fewer rows than the {} folds: {}. Some folds do not test these classes, or train without them."
     return Splits(pairs, f"{cv}-fold cross-validation", (note.format(cv, ", ".join(rare)),) if rare else ())
 

@@ -187,6 +187,13 @@ function explanation(example, winner) {
       example.image ? imageOf(example) : null,
       el("p", {}, el("strong", { class: right ? "ok" : "missed" }, right ? "Right. " : "Missed. "), example.summary),
     ),
+    example.values.length
+      ? el(
+          "dl",
+          { class: "values", "aria-label": `The features of row ${example.name}` },
+          example.values.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+        )
+      : null,
     drawn
       ? el(
           "div",

@@ -31,7 +31,7 @@ function comparisons() {
     section(
       "codes",
       "Codes, pair by pair",
-      `Error of the row's code less that of the column's${shareOfErrors ? ", in points" : ""}, mean over the learners and decoders that serve both: blue where the row is better. Bold: p < 0.05 on the folds.`,
+      `Error of the row's code less that of the column's${shareOfErrors ? ", in points" : ""}, mean over the learners and decoders that serve both: blue where the row is better.${folds > 1 ? " Bold: p < 0.05 on the folds." : ""}`,
       heat(codes, codes, (r, c) => {
         const pair = data.codes.find(
           ({ first, second }) =>
@@ -232,7 +232,9 @@ function answersSections(winner) {
     section(
       "explain",
       "Explain one row",
-      "Pick a row: its margins against every codeword, the bits that were wrong, and how the decoder still got it right, or did not.",
+      winner.code
+        ? "Pick a row: its margins against every codeword, the bits that were wrong, and how the decoder still got it right, or did not."
+        : "Pick a row: its features, and what they were worth to each class.",
       explainer(winner),
     );
 }

@@ -6,9 +6,12 @@ const format = (error) => (shareOfErrors ? percent(error, 2) : number(error, 4))
 const points = (difference) =>
   `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shareOfErrors ? (100 * Math.abs(difference)).toFixed(2) : number(Math.abs(difference))}`;
 const nameOf = (row) => [row.learner, row.code, row.decoder].filter(Boolean).join(" · ") || "unnamed";
+const folds = data.rows[0].fold_errors.length,
+  tested = data.rows.some((row) => known(row.p_value));
+// The interval of a share is not symmetric, and none goes below 0: told is the side of the larger errors.
 const plusMinus = (row) => {
   if (!row.interval) return "";
-  const half = (row.interval[1] - row.interval[0]) / 2;
+  const half = row.interval[1] - row.error;
   return ` ± ${shareOfErrors ? (100 * half).toFixed(2) : number(half)}`;
 };
 
@@ -45,11 +48,13 @@ function headline() {
         tile(nameOf(best), `best of ${data.rows.length} systems`, "wide"),
         tile(
           format(best.error) + plusMinus(best),
-          best.fold_errors.length > 1 ? `${data.metric}, ${best.fold_errors.length} folds, 95 % interval` : data.metric,
+          [data.metric, folds > 1 ? `${folds} folds` : null, best.interval ? "95 % interval" : null]
+            .filter(known)
+            .join(", "),
         ),
         known(best.columns) ? tile(count(best.columns), "binary columns") : null,
-        known(best.fit_seconds) ? tile(seconds(best.fit_seconds), "to train one fold") : null,
-        data.rows.slice(1).some((row) => known(row.p_value))
+        known(best.fit_seconds) ? tile(seconds(best.fit_seconds), folds > 1 ? "to train one fold" : "to train") : null,
+        tested
           ? tile(`${level} of ${others}`, "others not told apart from it at 5 %")
           : null,
       ].filter(known),
@@ -100,13 +105,19 @@ function ranking() {
     {
       key: "error",
       title: data.metric,
-      cell: (row) => [el("b", {}, format(row.error)), el("small", {}, plusMinus(row))],
+      cell: (row) =>
+        el(
+          "span",
+          { title: row.interval ? `95 % interval: ${row.interval.map(format).join(" to ")}` : null },
+          el("b", {}, format(row.error)),
+          el("small", {}, plusMinus(row)),
+        ),
       num: true,
     },
     { key: "learner", title: "system", cell: (row) => row.learner },
     { key: "code", title: "code", cell: (row) => row.code },
     { key: "decoder", title: "decoder", cell: (row) => row.decoder },
-    { key: "strip", title: "folds", cell: (row) => strip(row, most), still: true },
+    { key: "strip", title: folds > 1 ? "folds" : "interval", cell: (row) => strip(row, most), still: true },
     { key: "columns", title: "columns", cell: (row) => (known(row.columns) ? count(row.columns) : "–"), num: true },
     {
       key: "p_value",
@@ -191,7 +202,15 @@ function ranking() {
   section(
     "ranking",
     "Ranking",
-    "Best first. Each dot is the error of a fold, the bar its 95 % interval; p is that of the corrected paired t-test on the folds against the best. Click a heading to sort, a row to find it in the pictures.",
+    [
+      "Best first.",
+      folds > 1
+        ? "Each dot is the error of a fold, the bar the 95 % interval; p is that of the corrected paired t-test on the folds against the best."
+        : tested
+          ? `The bar is the 95 % interval on the tested rows; p is that of ${data.metric === "error" ? "McNemar's exact test against the best, on the rows that only one of the two misses" : "the paired t-test against the best on these rows"}.`
+          : "There is one split, and no paired test.",
+      "Click a heading to sort, a row to find it in the pictures.",
+    ].join(" "),
     el("div", { class: "tools" }, search, selects, shown, save),
     el(
       "div",
