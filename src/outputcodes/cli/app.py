@@ -10,6 +10,7 @@ from outputcodes.cli.datasets import datasets
 from outputcodes.cli.fit import fit
 from outputcodes.cli.inspect import inspect
 from outputcodes.cli.predict import predict
+from outputcodes.cli.reproduce import reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,5 +18,5 @@ app = typer.Typer(
     help="Multiclass classification by output codes.",
     pretty_exceptions_show_locals=False,
 )
-for verb in (compare, fit, predict, inspect, code, datasets):
+for verb in (compare, fit, predict, inspect, code, datasets, reproduce):
     app.command()(verb)
