@@ -1,6 +1,6 @@
 """AdaBoost.MO and .MH: a round against its histogram pass, the whole against LightGBM, XGBoost and scikit-learn.
 
-    OUTPUTCODES_DATA=<folder> python benchmarks/boosting.py [rounds] [labels] [large] [growth] [errors]
+    OUTPUTCODES_DATA=<folder> python benchmarks/boosting.py [rounds] [labels] [large] [growth]
 
 All run on two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time of one thread each. The
 algorithms differ, so test errors stand beside the times; ours are checked by an identity, the product of all Z being
@@ -28,21 +28,6 @@ from outputcodes._kernels.stumps import fill_histograms
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.codes import as_code
-
-# Test error in %, Hamming and exponential, of Allwein, Schapire & Singer (2000), and of a plain trial of 500 rounds.
-PUBLISHED = {
-    ("pendigits", "one-vs-all"): ("8.9 / 4.6", "8.5 / 4.7"),
-    ("pendigits", "all-pairs"): ("3.0 / 2.9", "3.0 / 2.9"),
-    ("pendigits", "dense"): ("9.3 / 8.1", "9.7 / 7.7"),
-    ("satimage", "one-vs-all"): ("14.9 / 12.1", "14.8 / 12.5"),
-    ("satimage", "all-pairs"): ("11.7 / 11.4", "11.2 / 11.0"),
-    ("satimage", "dense"): ("12.3 / 12.0", "12.0 / 11.6"),
-    ("letter", "one-vs-all"): ("27.7 / 14.6", "27.6 / 15.0"),
-    ("letter", "dense"): ("30.9 / 28.3", "32.1 / 28.5"),
-    ("vowel", "one-vs-all"): ("67.3 / 56.9", "67.7 / 58.7"),
-    ("vowel", "all-pairs"): ("50.2 / 51.7", "47.8 / 49.1"),
-    ("vowel", "dense"): ("62.6 / 60.0", "59.3 / 56.7"),
-}
 
 
 def split(name):
@@ -202,32 +187,8 @@ def growth():
     return [found]
 
 
-def errors():
-    """Test errors of 500 confidence-rated rounds beside the published ones, and how far from the plain trial's."""
-    table = []
-    for (name, code), (published, trial) in PUBLISHED.items():
-        X, y, X_test, y_test = split(name)
-        model = AdaBoostMO(code, 500, bins="exact", random_state=0, n_jobs=2).fit(X, y)
-        found = [100 * error(model.with_decoder(d).predict(X_test), y_test) for d in ("hamming", "exponential")]
-        spread = [np.sqrt(e * (100 - e) / len(y_test)) for e in found]
-        apart = [(e - float(t)) / s for e, t, s in zip(found, trial.split(" / "), spread, strict=True)]
-        table.append(
-            {
-                "data": name,
-                "code": code,
-                "Hamming / exponential, %": f"{found[0]:.1f} / {found[1]:.1f}",
-                "published": published,
-                "plain trial": trial,
-                "standard error": float(spread[1]),
-                "(ours - trial) / standard error": " / ".join(f"{z:+.1f}" for z in apart),
-            }
-        )
-    print_table(table)
-    return table
-
-
 def main() -> None:
-    parts = {"rounds": rounds, "labels": labels, "large": large, "growth": growth, "errors": errors}
+    parts = {"rounds": rounds, "labels": labels, "large": large, "growth": growth}
     for name in sys.argv[1:] or parts:
         print(f"\n{parts[name].__doc__}\n")
         save(f"boosting_{name}", parts[name]())
