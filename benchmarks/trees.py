@@ -1,6 +1,6 @@
 """Decision trees: growing against scikit-learn on letter, 48 columns against its OutputCodeClassifier, ten data sets.
 
-    OUTPUTCODES_DATA=... python benchmarks/trees.py
+    OUTPUTCODES_DATA=<folder> python benchmarks/trees.py [growing] [columns] [unpruned] [pruned] [growth]
 
 Axis trees must fit the training data as scikit-learn's do; the columns, trained on scikit-learn's own code, must have
 its training errors up to ties (0.2 %). The floor is the values that must be looked at, n·d for every level, weighed by
@@ -10,6 +10,7 @@ the training examples that reach it; it is printed as the rate that was reached.
 from __future__ import annotations
 
 import resource
+import sys
 import time
 
 import numpy as np
@@ -52,53 +53,73 @@ def error(model, X, y) -> float:
     return float((model.predict(X) != y).mean())
 
 
-def growing(criterion, X, y, X_test, y_test) -> dict[str, object]:
-    ours, theirs = DecisionTree(criterion=criterion), DecisionTreeClassifier(criterion=criterion, random_state=0)
-    seconds, models = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=7)
-    assert error(ours, X, y) == error(theirs, X, y)
-    depth = float(ours.tree_.depths[ours.apply(X)].mean())
-    return {
-        "criterion": criterion,
-        "ours s": seconds["ours"],
-        "scikit-learn s": seconds["theirs"],
-        "ours / scikit-learn": seconds["ours"] / seconds["theirs"],
-        "leaves": ours.n_leaves_,
-        "scikit-learn leaves": theirs.get_n_leaves(),
-        "test error": error(models["ours"], X_test, y_test),
-        "scikit-learn test error": error(models["theirs"], X_test, y_test),
-        "M values/s": 1e-6 * X.size * depth / seconds["ours"],
-        "peak RSS MB": peak(),
-    }
+def letter():
+    X, y, train = load("letter")
+    return X[train].astype(float), y[train], X[~train].astype(float), y[~train]
 
 
-def columns(depth, X, y, X_test, y_test) -> dict[str, object]:
+def growing() -> list[dict[str, object]]:
+    """One axis tree on letter. scikit-learn draws lots between equal questions: its error is that of 10 seeds."""
+    X, y, X_test, y_test = letter()
+    table = []
+    for criterion in ("gini", "entropy"):
+        ours, theirs = (tree(criterion=criterion) for tree in (DecisionTree, DecisionTreeClassifier))
+        seconds, _ = interleaved({"ours": lambda o=ours: o.fit(X, y), "theirs": lambda t=theirs: t.fit(X, y)}, 7)
+        assert error(ours, X, y) == error(theirs, X, y)
+        peers = [error(theirs.set_params(random_state=seed).fit(X, y), X_test, y_test) for seed in range(10)]
+        depth = float(ours.tree_.depths[ours.apply(X)].mean())
+        table.append(
+            {
+                "criterion": criterion,
+                "ours s": seconds["ours"],
+                "scikit-learn s": seconds["theirs"],
+                "ours / scikit-learn": seconds["ours"] / seconds["theirs"],
+                "leaves": ours.n_leaves_,
+                "scikit-learn leaves": int(theirs.get_n_leaves()),
+                "test error %": 100 * error(ours, X_test, y_test),
+                "scikit-learn %": f"{100 * np.mean(peers):.2f} ± {100 * np.std(peers):.2f}",
+                "M values/s": 1e-6 * X.size * depth / seconds["ours"],
+                "peak RSS MB": peak(),
+            }
+        )
+    return table
+
+
+def columns() -> list[dict[str, object]]:
+    """48 columns of scikit-learn's own random code for letter, trees of the same depth on two cores."""
+    X, y, X_test, y_test = letter()
     k, L = int(y.max()) + 1, 48
-    tree = DecisionTreeClassifier(criterion="entropy", max_depth=depth)
-    theirs = TheirOutputCode(tree, code_size=(L + 0.5) / k, random_state=0, n_jobs=2)
-    book = np.where(theirs.fit(X, y).code_book_ > 0, 1, -1).astype(np.int8)
-    ours = OutputCodeClassifier(Tree(max_depth=depth), code=book, n_jobs=2)
-    ours.fit(X, y)
-    seconds, _ = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=3)
-    signs = np.where(np.column_stack([column.predict(X) for column in theirs.estimators_]) > 0, 1, -1)
-    wrong = [float((answers != book[y]).mean()) for answers in (np.where(ours.margins(X) > 0, 1, -1), signs)]
-    assert abs(wrong[0] - wrong[1]) < 0.002
-    predicting, _ = interleaved({"predict": lambda: ours.predict(X_test)}, repeats=3)
-    return {
-        "depth": depth,
-        "L": book.shape[1],
-        "ours s": seconds["ours"],
-        "scikit-learn s": seconds["theirs"],
-        "scikit-learn / ours": seconds["theirs"] / seconds["ours"],
-        "training error of columns": wrong[0],
-        "scikit-learn's": wrong[1],
-        "test error": error(ours, X_test, y_test),
-        "scikit-learn test error": error(theirs, X_test, y_test),
-        "predict s": predicting["predict"],
-        "peak RSS MB": peak(),
-    }
+    table = []
+    for depth in (8, 12, None):
+        tree = DecisionTreeClassifier(criterion="entropy", max_depth=depth)
+        theirs = TheirOutputCode(tree, code_size=(L + 0.5) / k, random_state=0, n_jobs=2)
+        book = np.where(theirs.fit(X, y).code_book_ > 0, 1, -1).astype(np.int8)
+        ours = OutputCodeClassifier(Tree(max_depth=depth), code=book, n_jobs=2)
+        ours.fit(X, y)
+        seconds, _ = interleaved({"ours": lambda o=ours: o.fit(X, y), "theirs": lambda t=theirs: t.fit(X, y)}, 3)
+        signs = np.where(np.column_stack([column.predict(X) for column in theirs.estimators_]) > 0, 1, -1)
+        wrong = [float((answers != book[y]).mean()) for answers in (np.where(ours.margins(X) > 0, 1, -1), signs)]
+        assert abs(wrong[0] - wrong[1]) < 0.002
+        predicting, _ = interleaved({"predict": lambda o=ours: o.predict(X_test)}, repeats=3)
+        table.append(
+            {
+                "depth": depth,
+                "L": book.shape[1],
+                "ours s": seconds["ours"],
+                "scikit-learn s": seconds["theirs"],
+                "scikit-learn / ours": seconds["theirs"] / seconds["ours"],
+                "training error of columns": wrong[0],
+                "scikit-learn's": wrong[1],
+                "test error %": 100 * error(ours, X_test, y_test),
+                "scikit-learn %": 100 * error(theirs, X_test, y_test),
+                "predict s": predicting["predict"],
+                "peak RSS MB": peak(),
+            }
+        )
+    return table
 
 
-def parts(name):
+def splits_of(name):
     """Training and test parts, standardised by the training part: spheres need one scale."""
     X, y, train = load(name)
     X = X.astype(float)
@@ -113,10 +134,10 @@ def parts(name):
 
 
 def on_data(name, pruning) -> dict[str, object]:
-    row: dict[str, object] = {"data": name, "pruning": pruning}
+    row: dict[str, object] = {"data": name}
     for kind, questions in QUESTIONS.items():
         wrong, leaves, seconds = [], [], 0.0
-        for X, y, X_test, y_test in parts(name):
+        for X, y, X_test, y_test in splits_of(name):
             categorical = np.arange(X.shape[1]) if name == "soybean" else None
             model = DecisionTree(questions, pruning=pruning, categorical_features=categorical, n_jobs=2)
             start = time.perf_counter()
@@ -128,7 +149,19 @@ def on_data(name, pruning) -> dict[str, object]:
     return row
 
 
-def growth(X, y) -> dict[str, object]:
+def unpruned() -> list[dict[str, object]]:
+    """Test errors of trees as grown, with the leaves and the seconds of `fit` (five fits where cross-validated)."""
+    return [on_data(name, None) for name in DATA]
+
+
+def pruned() -> list[dict[str, object]]:
+    """The same, pruned at the price of a leaf that 5 folds of the training part find."""
+    return [on_data(name, "cv") for name in DATA]
+
+
+def growth() -> list[dict[str, object]]:
+    """Exponents of time on letter, in the examples n and the columns L."""
+    X, y, *_ = letter()
     M = np.where(np.random.default_rng(0).random((26, 96)) < 0.5, -1, 1).astype(np.int8)
     M[:2] = [[1], [-1]]  # both signs in every column, whatever the rows
     learner = Tree(max_depth=12)
@@ -148,23 +181,19 @@ def growth(X, y) -> dict[str, object]:
         row[f"n, {kind}"] = exponent(sizes, times)
     row["n, columns"] = exponent(sizes, [fit(n, 48) for n in sizes])
     row["L, columns"] = exponent(lengths, [fit(8000, L) for L in lengths])
-    return row
+    return [row]
 
 
 def main() -> None:
-    X, y, train = load("letter")
-    letter = X[train].astype(float), y[train], X[~train].astype(float), y[~train]
-    DecisionTree(("axis", "oblique", "sphere"), pruning="cv").fit(letter[0][:200], letter[1][:200])  # compiled
-    tables = [
-        [growing(criterion, *letter) for criterion in ("gini", "entropy")],
-        [columns(depth, *letter) for depth in (8, 12, None)],
-        [on_data(name, pruning) for pruning in (None, "cv") for name in DATA],
-        [growth(*letter[:2])],
-    ]
-    for table in tables:
+    X, y, *_ = letter()
+    DecisionTree(QUESTIONS["all"], pruning="cv").fit(X[:200], y[:200])  # compiled
+    DecisionTree(categorical_features=[0]).fit(X[:200], y[:200])
+    parts = {part.__name__: part for part in (growing, columns, unpruned, pruned, growth)}
+    for name in sys.argv[1:] or parts:
+        print(f"\n{parts[name].__doc__}\n")
+        table = parts[name]()
         print_table(table)
-        print()
-    save("trees", [row for table in tables for row in table])
+        save(f"trees_{name}", table)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from outputcodes import OutputCodeClassifier
 from outputcodes.codes import as_code
 from outputcodes.learners import PerColumn
 from outputcodes.learners.tree import Tree
+from outputcodes.trees import DecisionTree
 
 CRITERIA = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
 BINARY = np.array([[-1], [1]], dtype=np.int8)
@@ -110,6 +111,17 @@ def test_all_columns_at_once_are_each_alone(criterion, code):
     )
     assert np.allclose(shared.margins(X), alone.margins(X), atol=1e-9)
     assert shared.margin_loss_ == CRITERIA[criterion]
+
+
+@everyone
+def test_a_column_is_the_tree_of_the_multiclass_classifier(criterion):
+    # Digits have many equally good questions: both must choose the same.
+    weight = 1.0 + np.arange(400) % 3
+    one = Tree(criterion, bins="exact").fit(X, y > 4, weight).columns_
+    other = DecisionTree(criterion=criterion).fit(X, y > 4, weight).tree_
+    for name in ("kind", "feature", "threshold", "missing_left", "left"):
+        assert np.array_equal(getattr(one.nodes, name), getattr(other.nodes, name))
+    assert np.allclose(one.weights, other.counts[:, ::-1])
 
 
 def test_deep_trees_fit_distinct_examples_as_scikit_learns():

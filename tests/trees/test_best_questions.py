@@ -163,11 +163,29 @@ def test_hyperplanes_are_never_worse_than_thresholds(criterion, sample):
     assert axis is None or found <= axis + 1e-9
 
 
-def test_equal_questions_are_ordered_by_feature_then_threshold():
-    X = np.array([[0.0, 0, 0], [1, 1, 1], [2, 2, 2]])
-    for columns in ([0, 1, 2], [2, 1]):
-        nodes = DecisionTree().fit(X[:, columns], [0, 1, 2]).tree_.nodes
-        assert (nodes.feature[0], nodes.threshold[0]) == (0, 0.5)
+@everyone
+@EACH
+@given(sample=samples(missing=False))
+def test_of_equal_thresholds_the_first_with_the_widest_gap_is_asked(criterion, sample):
+    X, y, w = sample
+    questions = []
+    for f, x in enumerate(X.T):
+        for below, above in itertools.pairwise(np.unique(x)):
+            gap, sides = (above - below) / np.ptp(x), cost_of_sides(x <= below, y, w, criterion)
+            questions.append((round(sides, 8), -round(gap, 8), f, (below + above) / 2))
+    nodes = DecisionTree(criterion=criterion, max_depth=1).fit(X, y, w).tree_.nodes
+    if questions:
+        assert (nodes.feature[0], nodes.threshold[0]) == min(questions)[2:]
+
+
+def test_of_equal_spheres_the_one_with_the_widest_gap_is_asked():
+    line, y = np.array([-2.0, -1, 1, 2, 2.6, 3.2, 4, 6, 7]), np.array([0, 0, 1, 1, 1, 1, 1, 0, 0])
+    nodes = DecisionTree(("axis", "sphere"), max_depth=1).fit(line[:, None], y).tree_.nodes
+    # Around three of the ones a sphere holds them all and nobody else.
+    distance = np.abs(line - line[:, None])
+    gaps = distance[:, y == 0].min(axis=1) - distance[:, y == 1].max(axis=1)
+    assert (gaps > 0).sum() == 3
+    assert nodes.pool[0] == line[gaps.argmax()]
 
 
 def test_a_region_too_large_to_search_whole_is_parted_by_all_its_examples():

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
+from outputcodes.trees import growth
 from outputcodes.trees.decision_tree import DecisionTree
 
 ALL = ("axis", "oblique", "sphere")
@@ -58,6 +59,17 @@ def test_distinct_examples_are_fitted(criterion, load):
     assert DecisionTree(criterion=criterion).fit(Z, labels).score(Z, labels) == 1.0
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_examples_alike_in_all_but_class_cost_scikit_learn_as_much(criterion, load):
+    Z, labels = load(return_X_y=True)
+    Z = np.round(4 * Z[:, :3] / np.ptp(Z[:, :3], axis=0))
+    ours, theirs = (tree(criterion=criterion).fit(Z, labels) for tree in (DecisionTree, DecisionTreeClassifier))
+    cells = np.unique(Z, axis=0, return_inverse=True)[1].ravel()
+    right = sum(np.bincount(labels[cells == cell]).max() for cell in set(cells))
+    assert ours.score(Z, labels) == theirs.score(Z, labels) == right / len(labels) < 1
+
+
 @kinds
 def test_even_questions_without_gain_are_asked(questions):
     exclusive_or = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
@@ -80,6 +92,19 @@ def test_a_weight_is_a_repetition(questions, criterion):
     repeated = DecisionTree(questions, criterion).fit(np.repeat(Z, weight, axis=0), np.repeat(labels, weight))
     assert np.allclose(weighted.predict_proba(X), repeated.predict_proba(X))
     assert weighted.n_leaves_ == repeated.n_leaves_
+
+
+@pytest.mark.parametrize("questions", [("axis", "oblique"), ("axis", "sphere")])
+def test_a_weight_is_a_repetition_where_only_some_examples_are_searched(questions):
+    rng = np.random.default_rng(0)
+    Z, weight = np.round(rng.normal(size=(900, 3)), 1), rng.integers(0, 4, 900)
+    labels = (Z @ [1.0, 2.0, -1.0] > 0) + (np.linalg.norm(Z, axis=1) > 1.5).astype(int)
+    copies = rng.permutation(np.repeat(np.arange(900), weight))  # in any order
+    rules = {"max_centres": 8, "max_depth": 4}
+    weighted = DecisionTree(questions, **rules).fit(Z, labels, weight)
+    repeated = DecisionTree(questions, **rules).fit(Z[copies], labels[copies])
+    assert np.array_equal(weighted.tree_.counts, repeated.tree_.counts)
+    assert np.array_equal(weighted.predict_proba(Z), repeated.predict_proba(Z))
 
 
 @kinds
@@ -111,7 +136,7 @@ def test_small_regions_and_deep_ones_stay_whole():
 @pytest.mark.parametrize("seed", range(3))
 def test_slanted_and_round_classes_ask_for_their_questions(seed):
     rng = np.random.default_rng(seed)
-    Z, new = rng.uniform(-1, 1, size=(2, 400, 2))
+    Z, new = rng.uniform(-1, 1, size=(500, 2)), rng.uniform(-1, 1, size=(5000, 2))
 
     def slanted(Z):
         return (Z[:, 0] + Z[:, 1] > 0.1).astype(int) + (Z[:, 0] - Z[:, 1] > 0.2)
@@ -120,7 +145,9 @@ def test_slanted_and_round_classes_ask_for_their_questions(seed):
         return np.digitize(np.hypot(*Z.T), [0.35, 0.8])
 
     for labels, kind in ((slanted, "oblique"), (rings, "sphere")):
-        axis, other = (DecisionTree(questions).fit(Z, labels(Z)) for questions in (("axis",), ("axis", kind)))
+        axis, other = (
+            DecisionTree(questions, max_centres=500).fit(Z, labels(Z)) for questions in (("axis",), ("axis", kind))
+        )
         assert other.n_leaves_ < axis.n_leaves_
         assert other.score(new, labels(new)) > axis.score(new, labels(new))
 
@@ -164,7 +191,32 @@ def test_classes_without_weight_are_never_answered():
     assert model.predict_proba(X).shape == (150, 2)
 
 
-@pytest.mark.parametrize("questions", [("axis",), ("axis", "oblique")])
+@kinds
+def test_a_region_searched_in_many_calls_is_parted_as_in_one(questions, monkeypatch):
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([np.where(rng.random(X.shape) < 0.05, np.nan, X), rng.integers(5, size=150)])
+    model = DecisionTree(questions, categorical_features=[4], max_depth=3)
+    at_once = model.fit(Z, y).tree_
+    values = []
+
+    def recorded(kernel):
+        def call(sample, order, first, last, items, *rest):
+            values.append((last - first, len(items)))
+            return kernel(sample, order, first, last, items, *rest)
+
+        return call
+
+    for kernel in (growth.find_axis, growth.find_sphere):
+        monkeypatch.setattr(growth, kernel.__name__, recorded(kernel))
+    monkeypatch.setattr(growth, "VALUES_PER_CALL", 100)
+    monkeypatch.setattr(growth, "TURNS_PER_CALL", 1)
+    in_pieces = model.fit(Z, y).tree_
+    assert all(items == 1 or n * items <= 100 for n, items in values)
+    assert np.array_equal(at_once.counts, in_pieces.counts)
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(at_once.nodes, in_pieces.nodes, strict=True))
+
+
+@pytest.mark.parametrize("questions", [("axis",), ("axis", "oblique"), ("axis", "sphere")])
 def test_an_interrupt_stops_growth_soon(questions):
     rng = np.random.default_rng(0)
     noise, labels = rng.normal(size=(20_000, 30)), rng.integers(10, size=20_000)

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._kernels.tree_costs import ENTROPY, GINI, TIE, clear, halfway, shell_sort
+from outputcodes._kernels.tree_costs import ENTROPY, GINI, TIE, WIDER, clear, halfway, shell_sort
 from outputcodes._kernels.tree_questions import AXIS, SUBSET
 from outputcodes._kernels.trees import is_final, push, write_question
 
@@ -37,7 +37,7 @@ class Features(NamedTuple):
 
 
 class ColumnGrowth(NamedTuple):
-    """A tree that grows: weights of both signs at each node; stack of (node, first, last, depth).
+    """A tree that grows: weights of both signs at each node; stack of (node, first, last, depth); feature ranges.
 
     `heights` = those of the stack, the nodes and the pool.
     """
@@ -46,10 +46,11 @@ class ColumnGrowth(NamedTuple):
     rows: NDArray[np.uint32]
     stack: NDArray[np.int64]
     heights: NDArray[np.int64]
+    ranges: NDArray[np.float64]
 
 
 class Groups(NamedTuple):
-    """Room to work in: the histogram; the bin and the weights (p, m) of each group, and of all on its right."""
+    """Room to work in: the histogram; bin and weights (p, m) of each group, of all on its right; the gap after it."""
 
     histogram: NDArray[np.float64]
     bins: NDArray[np.uint32]
@@ -57,6 +58,7 @@ class Groups(NamedTuple):
     right: NDArray[np.float64]
     keys: NDArray[np.float64]
     items: NDArray[np.uint32]
+    gaps: NDArray[np.float64]
     on_left: NDArray[np.bool_]
 
 
@@ -66,7 +68,8 @@ def make_groups(n_bins: NDArray[np.int64]) -> Groups:
     bins, items = np.empty((2, widest), dtype=np.uint32)
     weights, right = np.empty((2, widest + 1, 2))
     histogram = np.empty((int((n_bins + 1).sum()), 2))
-    return Groups(histogram, bins, weights, right, np.empty(widest), items, np.empty(widest, dtype=bool))
+    keys, gaps = np.empty((2, widest))
+    return Groups(histogram, bins, weights, right, keys, items, gaps, np.empty(widest, dtype=bool))
 
 
 @njit(nogil=True, cache=True)
@@ -144,8 +147,32 @@ def sort_by_share(count, groups):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def range_of(features, f, count, groups):  # type: ignore[no-untyped-def]
+    """From the smallest to the largest value of feature f, 1 where that is no way."""
+    last = count - 2 if groups.bins[count - 1] == features.n_bins[f] else count - 1
+    start = features.offsets[f]
+    length = features.high[start + groups.bins[last]] - features.low[start + groups.bins[0]]
+    return length if length > 0.0 else 1.0
+
+
+@njit(nogil=True, cache=True)
+def find_gaps(features, f, present, groups):  # type: ignore[no-untyped-def]
+    """groups.gaps[g]: from group g up to the next; between categories, and before missing values, there is none."""
+    start = features.offsets[f]
+    for g in range(present):
+        groups.gaps[g] = 0.0
+    if not features.categorical[f]:
+        for g in range(present - 1):
+            above, below = features.low[start + groups.bins[g + 1]], features.high[start + groups.bins[g]]
+            groups.gaps[g] = above - below
+
+
+@njit(nogil=True, cache=True)
 def cut_groups(present, count, missing_left, criterion, tie, groups):  # type: ignore[no-untyped-def]
-    """(cost, cut): the least cost of groups[:cut] and groups[cut:present]; those from `present` on join one side."""
+    """(cost, cut, gap): the least cost of groups[:cut] and groups[cut:present]; those from `present` on join one side.
+
+    Of equal cuts the first with the widest gap, as in `best_cut`.
+    """
     weights, right = groups.weights, groups.right
     p, m = 0.0, 0.0
     if not missing_left and present < count:
@@ -161,29 +188,31 @@ def cut_groups(present, count, missing_left, criterion, tie, groups):  # type: i
             p, m = weights[present, 0], weights[present, 1]
         else:
             last = present
-    least, cut = np.inf, 0
+    least, cut, widest = np.inf, 0, 0.0
     for g in range(last):
         p += weights[g, 0]
         m += weights[g, 1]
         cost = pair_cost(p, m, criterion) + pair_cost(right[g + 1, 0], right[g + 1, 1], criterion)
-        if cost < least - tie:
-            least, cut = cost, g + 1
-    return least, cut
+        if cost < least - tie or (cost <= least + tie and groups.gaps[g] > widest * WIDER):
+            least, cut, widest = min(cost, least), g + 1, groups.gaps[g]
+    return least, cut, widest
 
 
 @njit(nogil=True, cache=True)
-def consider_groups(features, f, count, criterion, tie, groups, choice):  # type: ignore[no-untyped-def]
+def consider_groups(features, f, count, scale, criterion, tie, groups, choice):  # type: ignore[no-untyped-def]
     """Keep the best cut of feature f if it is better than the choice, whose pool then has the bins on the left."""
     n_bins, start, categorical = features.n_bins[f], features.offsets[f], features.categorical[f]
     missing = groups.bins[count - 1] == n_bins
     present = count - 1 if missing and not categorical else count
     if categorical:
         sort_by_share(count, groups)
+    find_gaps(features, f, present, groups)
     for missing_left in range(2 if present < count else 1):
-        cost, cut = cut_groups(present, count, missing_left == 1, criterion, tie, groups)
-        if cost >= choice.numbers[0] - tie:
+        cost, cut, gap = cut_groups(present, count, missing_left == 1, criterion, tie, groups)
+        gap /= scale
+        if cost >= choice.numbers[0] - tie and (cost > choice.numbers[0] + tie or gap <= choice.numbers[2] * WIDER):
             continue
-        choice.numbers[0] = cost
+        choice.numbers[0], choice.numbers[2] = min(cost, choice.numbers[0]), gap
         choice.which[0], choice.which[1] = SUBSET if categorical else AXIS, f
         choice.which[2] = missing_left if present < count else -1
         choice.which[3] = count if categorical else cut
@@ -269,7 +298,7 @@ def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):
         node, first, last = top[0], top[1], top[2]
         p, m = growth.counts[node, 0], growth.counts[node, 1]
         tie = TIE * (p + m)
-        choice.numbers[0] = np.inf
+        choice.numbers[0], choice.numbers[2] = np.inf, 0.0
         few = (last - first) * d * 4 < len(groups.histogram)
         budget -= (last - first) * d
         if not few:
@@ -281,7 +310,9 @@ def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):
             else:
                 count = group_histogram(features, f, groups)
             if count > 1:
-                consider_groups(features, f, count, rules.criterion, tie, groups, choice)
+                if node == 0:
+                    growth.ranges[f] = range_of(features, f, count, groups)
+                consider_groups(features, f, count, growth.ranges[f], rules.criterion, tie, groups, choice)
         if pair_cost(p, m, rules.criterion) - choice.numbers[0] < rules.least_gain - tie:
             heights[0] -= 1
         else:

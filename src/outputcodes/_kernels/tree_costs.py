@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 ERROR, GINI, ENTROPY, KEARNS_MANSOUR = 0, 1, 2, 3
-# Costs closer than this share of the region's weight are equal.
-TIE = 1e-10
+# Costs closer than this share of the region's weight are equal; so are gaps up to this factor.
+TIE, WIDER = 1e-10, 1.0 + 1e-9
 
 
 @njit(nogil=True, cache=True)
@@ -95,10 +95,11 @@ def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def best_cut(values, classes, weights, n, present, missing_left, criterion, tie, counts, known, right_cost):  # type: ignore[no-untyped-def]
-    """(cost, cut) such that the sum of the costs of values[:cut] and values[cut:present] is least.
+    """(cost, cut, gap) such that the sum of the costs of values[:cut] and values[cut:present] is least.
 
     Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between different
-    values, or, if the missing ones are on the right, before them. Of equal cuts the first; cut = 0: there is none.
+    values, or, if the missing ones are on the right, before them, with a gap of 0. Of equal cuts the first with the
+    widest gap between the values on either side; cut = 0: there is none.
     """
     clear(counts)
     clear(known)
@@ -126,16 +127,18 @@ def best_cut(values, classes, weights, n, present, missing_left, criterion, tie,
             statistic = joined(counts, classes[p], weights[p], criterion, statistic)
     elif present < n:
         last = present
-    least, cut = np.inf, 0
+    least, cut, widest = np.inf, 0, 0.0
     for p in range(last):
         total += weights[p]
         statistic = joined(counts, classes[p], weights[p], criterion, statistic)
         if p == present - 1 or values[p] < values[p + 1]:
             statistic = settled(counts, known, criterion, statistic)
             cost = cost_of(total, criterion, statistic) + right_cost[p + 1]
-            if cost < least - tie:
-                least, cut = cost, p + 1
-    return least, cut
+            if cost <= least + tie:
+                gap = values[p + 1] - values[p] if p < present - 1 else 0.0
+                if cost < least - tie or gap > widest * WIDER:
+                    least, cut, widest = min(cost, least), p + 1, gap
+    return least, cut, widest
 
 
 @njit(nogil=True, cache=True)

@@ -2,20 +2,23 @@
 
 The current direction a and one feature after another span a plane, in which the best line is looked for among a few
 angles; with two features and few examples among all of them, one between any two at which examples change places. A
-large region is searched on a part of its examples, evenly spread; what is found competes on all of them, so that the
-best axis question is never lost. After Murthy, Kasif & Salzberg, JAIR 2 (1994), with planes in place of coefficients.
+large region is searched on a part of its different examples, evenly spread; what is found competes on all of them, so
+that the best axis question is never lost. After Murthy, Kasif & Salzberg, JAIR 2 (1994), with planes in place of
+coefficients.
 """
 
 from __future__ import annotations
 
 from math import atan2, cos, pi, sin, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from outputcodes._kernels.tree_costs import best_cut, shell_sort
 from outputcodes._kernels.tree_questions import OBLIQUE, projection
-from outputcodes._kernels.tree_splits import consider_vector, whole_rows
+from outputcodes._kernels.tree_splits import consider_vector
 
 # Coarse and fine turns alike, each half as large as the one before.
 TURNS = pi / 2 * 0.5 ** np.arange(8)
@@ -24,6 +27,25 @@ TURNS = np.concatenate([-TURNS[1:], TURNS[::-1]])
 EXACT_ROWS = 64
 # Examples that a direction is looked for on, and how often all features are gone through.
 SEARCH_ROWS, SWEEPS = 512, 4
+
+
+class Search(NamedTuple):
+    """A direction on its way: examples and their shares of the weight, features standardised (Z) by `scale`.
+
+    u are the values of `direction`, v those of the part of one feature that is at right angles to it, `items` an order
+    of the examples, `least` the cost so far.
+    """
+
+    rows: NDArray[np.uint32]
+    share: NDArray[np.float64]
+    Z: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    items: NDArray[np.uint32]
+    u: NDArray[np.float64]
+    v: NDArray[np.float64]
+    direction: NDArray[np.float64]
+    v_direction: NDArray[np.float64]
+    least: NDArray[np.float64]
 
 
 @njit(nogil=True, cache=True)
@@ -52,14 +74,14 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
         room.values[p] = c * u[items[p]] + s * v[items[p]]
     shell_sort(room.values, items, n)
     for p in range(n):
-        room.classes[p], room.weights[p] = sample.y[rows[items[p]]], sample.weight[rows[items[p]]]
-    cost, _ = best_cut(
+        room.classes[p], room.weights[p] = sample.y[rows[items[p]]], sample.joint[rows[items[p]]]
+    cost, _, _ = best_cut(
         room.values,
         room.classes,
         room.weights,
         n,
         n,
-        False,
+        n < 0,  # False would be a type of its own, and all be compiled again
         criterion,
         tie,
         room.counts,
@@ -115,18 +137,14 @@ def turn(u, v, angle):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def find_oblique(sample, order, first, last, start, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The best direction found from that of feature `start`."""
-    d = len(sample.columns)
-    rows = whole_rows(sample, order, first, last, SEARCH_ROWS)
-    n = len(rows)
-    if n < 2:
-        return
+def begin_search(sample, rows, start):  # type: ignore[no-untyped-def]
+    """The search on those rows from the direction of feature `start`, and the number of features to turn to."""
+    d, n = len(sample.columns), len(rows)
     share, total = np.empty(n), 0.0
     for p in range(n):
-        total += sample.weight[rows[p]]
+        total += sample.joint[rows[p]]
     for p in range(n):
-        share[p] = sample.weight[rows[p]] / total
+        share[p] = sample.joint[rows[p]] / total
     # Standardised features, by columns.
     Z, scale = np.zeros((d, n)), np.zeros(d)
     usable = 0
@@ -134,31 +152,34 @@ def find_oblique(sample, order, first, last, start, criterion, tie, room, choice
         if not sample.categorical[j]:
             scale[j] = standardise(sample.columns[j], rows, share, Z[j])
             usable += scale[j] > 0.0
-    if usable < 2 or scale[start] == 0.0:
-        return
-    direction, u, items = np.zeros(d), Z[start].copy(), np.empty(n, dtype=np.uint32)
-    for p in range(n):
-        items[p] = p
+    direction, u, items = np.zeros(d), Z[start].copy(), np.arange(n).astype(np.uint32)
     direction[start] = scale[start]
-    v, v_direction = np.empty(n), np.empty(d)
-    exact = usable == 2 and n <= EXACT_ROWS
-    least = least_cost(u, u, 0.0, sample, rows, items, criterion, tie, room)
-    for _ in range(1 if exact else SWEEPS):
-        before = least
-        for j in range(d):
-            if scale[j] == 0.0 or not make_orthogonal(u, Z[j], share, direction, scale[j], j, v, v_direction):
-                continue
-            best = 0.0
-            for angle in angles_between(u, v) if exact else TURNS:
-                cost = least_cost(u, v, angle, sample, rows, items, criterion, tie, room)
-                if cost < least - tie:
-                    least, best = cost, angle
-            if best != 0.0:
-                turn(u, v, best)
-                turn(direction, v_direction, best)
-        if least >= before - tie:
-            break
-    largest = 0.0
+    search = Search(rows, share, Z, scale, items, u, np.empty(n), direction, np.empty(d), np.empty(1))
+    return search, usable if scale[start] > 0.0 else 0
+
+
+@njit(nogil=True, cache=True)
+def sweep(sample, search, features, exact, criterion, tie, room):  # type: ignore[no-untyped-def]
+    """Turn the direction towards one feature after another."""
+    Z, scale, u, v = search.Z, search.scale, search.u, search.v
+    direction, v_direction = search.direction, search.v_direction
+    for j in features:
+        if scale[j] == 0.0 or not make_orthogonal(u, Z[j], search.share, direction, scale[j], j, v, v_direction):
+            continue
+        best = 0.0
+        for angle in angles_between(u, v) if exact else TURNS:
+            cost = least_cost(u, v, angle, sample, search.rows, search.items, criterion, tie, room)
+            if cost < search.least[0] - tie:
+                search.least[0], best = cost, angle
+        if best != 0.0:
+            turn(u, v, best)
+            turn(direction, v_direction, best)
+
+
+@njit(nogil=True, cache=True)
+def consider_direction(sample, order, first, last, direction, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
+    """Let what was found compete on all examples."""
+    d, largest = len(direction), 0.0
     for j in range(d):
         largest = max(largest, abs(direction[j]))
     for j in range(d):
@@ -166,4 +187,5 @@ def find_oblique(sample, order, first, last, start, criterion, tie, room, choice
     for p in range(last - first):
         room.rows[p] = order[first + p]
         room.values[p] = projection(sample.X[room.rows[p]], direction, 0, d)
-    consider_vector(last - first, sample, OBLIQUE, direction, criterion, tie, room, choice)
+    if consider_vector(last - first, sample, direction, criterion, tie, room, choice):
+        choice.which[0], choice.which[1] = OBLIQUE, 0

@@ -130,13 +130,15 @@ def part_top(sample, rules, nodes, growth, choice, tie):  # type: ignore[no-unty
 
 
 @njit(nogil=True, cache=True)
-def grow(sample, rules, nodes, growth, room, choice, budget):  # type: ignore[no-untyped-def]
-    """Part what is on the stack by questions of one feature, until about `budget` values have been looked at."""
-    while growth.heights[0] > 0 and budget > 0:
+def grow(sample, rules, nodes, growth, features, room, choice, budget):  # type: ignore[no-untyped-def]
+    """Part what is on the stack by questions of one numeric feature, as far as `budget` values to be looked at go."""
+    while growth.heights[0] > 0:
         top = growth.stack[growth.heights[0] - 1]
         first, last = top[1], top[2]
         budget -= (last - first) * len(growth.orders)
+        if budget < 0:
+            return
         tie = TIE * total_weight(growth.counts[top[0]])
-        choice.numbers[0] = np.inf
-        find_axis(sample, growth.orders, first, last, rules.criterion, tie, room, choice)
+        choice.numbers[0], choice.numbers[2] = np.inf, 0.0
+        find_axis(sample, growth.orders, first, last, features, rules.criterion, tie, room, choice)
         part_top(sample, rules, nodes, growth, choice, tie)

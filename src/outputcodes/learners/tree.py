@@ -48,8 +48,8 @@ class Tree(SharedLearner):
     Questions are x_f <= t, with t halfway between the nearest values of the region, and x_f ∈ S for categorical
     features, with the best of all subsets S. Missing values (NaN) go together to the side where the cost is less, or
     have one for themselves; for categorical features they are one more category. If the region had none in training,
-    they go to the heavier side, as do new categories. Questions that are equally good up to 1e-10 of the region's
-    weight are ordered by feature, then threshold.
+    they go to the heavier side, as do new categories. Of questions that are equally good, up to 1e-10 of the region's
+    weight, the one with the widest gap between the values on either side is asked, as a share of the feature's range.
 
     Parameters
     ----------
@@ -207,6 +207,7 @@ class ColumnTree:
             rows.astype(np.uint32),
             np.zeros((len(rows) + 1, 4), dtype=np.int64),
             np.array([0, 1, 0]),
+            np.empty(len(features.n_bins)),
         )
         self.counts = self.growth.counts
         self.counts[0] = own[own > 0].sum(), -own[own < 0].sum()
@@ -217,7 +218,7 @@ class ColumnTree:
     def advance(self) -> None:
         """Grow for about 0.1 s."""
         widest = int(self.features.n_bins.max()) + 1
-        choice = Choice(np.empty(2), np.empty(4, dtype=np.int64), np.empty(widest))
+        choice = Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
         groups = make_groups(self.features.n_bins)
         grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
         stack, n_nodes, pool = self.growth.heights

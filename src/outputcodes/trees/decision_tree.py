@@ -32,8 +32,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     A region is parted by the question whose two sides cost least together. With n_c the weight of class c in a region
     and n their sum, it costs n − Σ n_c²/n ("gini"), −Σ n_c ln(n_c/n) ("entropy"), n − max n_c ("error") or
-    (Σ √n_c)² − n ("kearns-mansour"). Equally good questions (up to 1e-10 of the region's weight) are ordered by kind,
-    by feature, and by threshold. A region answers the class with the most weight, the first of equals.
+    (Σ √n_c)² − n ("kearns-mansour"). Of equally good questions, up to 1e-10 of the weight, the simplest kind is
+    asked, and of that kind the one with the widest gap between the values on either side, as a share of the feature's
+    range. A region answers the class with the most weight, the first of equals.
 
     A missing value (NaN) can't answer a question about its feature, nor about hyperplanes and spheres that use it. Such
     examples go together to the side where the cost is less, or have one for themselves; for categorical features they
@@ -43,7 +44,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     ----------
     questions : sequence of {"axis", "oblique", "sphere"}, default=("axis",)
         "axis": x_f <= t, every t midway between two values; for categorical features x_f ∈ S, every subset S of up to 8
-        categories, of more those that are best for two classes. Always among the questions.
+        categories, of more those that are best for two classes; where both are as good, thresholds. Always among the
+        questions.
         "oblique": Σ a_j x_j <= t, found by a descent from the best axis question, than which it is never worse; with
         two features in regions of up to 64 examples, the best of all.
         "sphere": ‖x − c‖ <= r around examples c of the region, every r midway between two distances. Both kinds are
@@ -64,7 +66,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order.
     max_centres : int, default=64
-        Spheres are tried around so many examples of a region at most, evenly spread.
+        Spheres are tried around so many different examples of a region at most, evenly spread.
     n_jobs : int, optional
         Threads for the folds; the answer is the same for any number of them.
     random_state : int, RandomState or None, default=0
