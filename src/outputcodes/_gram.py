@@ -24,6 +24,8 @@ KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
 KEPT_FEATURES = 32
 # Rows that are computed at a time: enough for the matrix product to run at its full speed.
 ROWS_AT_A_TIME = 128
+# What a pass over whole vectors may read beyond the last row.
+SPARE = 64
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,14 @@ class Kernel:
             return _finite(np.tanh(K, out=K) if self.name == "sigmoid" else np.power(K, self.degree, out=K), K.shape)
 
 
+@dataclass
+class Order:
+    """Where each example's values are in a row, and the features in that order."""
+
+    place: Rows
+    X: Any
+
+
 @dataclass(frozen=True)
 class Geometry:
     """Rows of distances or products, (n, n), and which of them are there: what Gram matrices of one X share."""
@@ -93,6 +103,7 @@ class Geometry:
     of_rbf: bool
     rows: NDArray[Any]
     known: NDArray[np.bool_]
+    order: Order
 
 
 class Gram:
@@ -104,7 +115,12 @@ class Gram:
     Attributes
     ----------
     store : ndarray of shape (capacity, n)
-        The rows that are held, where `hold` says.
+        The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
+        place[i].
+    spent : bool, default=False
+        Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory.
+    flat : ndarray of shape (capacity·n + SPARE,)
+        The same memory in one line, with a few values to spare; empty for kernel values that were given.
     """
 
     def __init__(
@@ -119,9 +135,11 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._lock = RLock()
+        self._order = Order(np.arange(self.n), X)
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
+        self.spent = False
         if kernel.name == "precomputed":
-            self.store = np.asarray(X, dtype=dtype)
+            self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
         else:
             capacity = min(self.n, int(megabytes * 2**20 / (self.n * np.dtype(dtype).itemsize)))
@@ -131,11 +149,20 @@ class Gram:
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
             # Pages of memory are taken only when rows are written to them.
-            room = np.empty(capacity * self.n, dtype=dtype) if room is None else room.ravel()[: capacity * self.n]
-            self.store = room.reshape(capacity, self.n)
+            size = capacity * self.n + SPARE
+            if room is None and like is not None and like.spent and (like.flat.dtype, like.flat.size) == (dtype, size):
+                room = like.flat
+            self.flat = np.empty(size, dtype=dtype) if room is None else room
+            self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
+            self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
+
+    @property
+    def place(self) -> Rows:
+        """Where in a row each example's value is: at its own number, unless `arrange` put it elsewhere."""
+        return self._order.place
 
     @property
     def capacity(self) -> int:
@@ -150,9 +177,27 @@ class Gram:
     @property
     def diag(self) -> Array:
         """K(x, x) of each row."""
+        if self.capacity == self.n and self.store.dtype == np.float64 and (self._slot >= 0).all():
+            held: Array = self.store.diagonal()[self.place]
+            return held
         blocks = row_blocks(self.n, 1 << 13)
         X, kernel = self.X, self.kernel
         return np.concatenate([kernel.block(X[b], kernel.anchors(X, np.arange(self.n)[b])).diagonal() for b in blocks])
+
+    def arrange(self, labels: Rows) -> None:
+        """Put examples of the same label side by side, if all rows fit and nothing is computed as yet.
+
+        >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1)
+        >>> gram.arrange(np.array([1, 0, 1]))
+        >>> gram.store[gram.hold(np.array([2, 1]))]
+        array([[2., 0., 4.],
+               [1., 0., 2.]], dtype=float32)
+        """
+        with self._lock:
+            untouched = (self._slot < 0).all() and (self._geometry is None or not self._geometry.known.any())
+            if self.capacity == self.n and untouched:
+                order = np.argsort(labels, kind="stable")
+                self._order.place, self._order.X = np.argsort(order), self.X[order]
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
         """Where in `store` the rows (distinct, at most `capacity`) are, until the next call; computes the missing."""
@@ -161,7 +206,11 @@ class Gram:
             self._last_use[held[held >= 0]] = self._last_use.max() + 1
             missing = rows[held < 0]
             if len(missing):
-                slots = np.sort(np.argsort(self._last_use, kind="stable")[: len(missing)])
+                if self.capacity == self.n:
+                    missing = missing[np.argsort(self.place[missing])]
+                    slots = self.place[missing]
+                else:
+                    slots = np.sort(np.argsort(self._last_use, kind="stable")[: len(missing)])
                 evicted = self._row[slots]
                 self._slot[evicted[evicted >= 0]] = -1
                 self._row[slots] = -1
@@ -189,7 +238,7 @@ class Gram:
         """
         with self._lock:
             self._slot[:] = self._row[:] = -1
-            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.store)
+            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.flat)
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
         """(len(rows), n) kernel values, a copy.
@@ -199,7 +248,7 @@ class Gram:
                [0., 1., 2.]], dtype=float32)
         """
         with self.holding(rows, run) as slots:
-            copy: NDArray[Any] = self.store[slots]
+            copy: NDArray[Any] = self.store[slots][:, self.place]
         return copy
 
     def between(self, rows: Rows, others: Rows) -> Array:
@@ -207,7 +256,7 @@ class Gram:
         with self._steady():
             if (self._slot[others] >= 0).all():
                 out = np.empty((len(others), len(rows)))
-                gather(self.store, self._slot[others], rows, out)
+                gather(self.store, self._slot[others], self.place[rows], out)
                 return out.T
         return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
 
@@ -233,20 +282,32 @@ class Gram:
         if like is not None and (shared := like._geometry) is not None:
             same = shared.rows.dtype == dtype and shared.of_rbf == (kernel.name == "rbf")
             if same and _equal(X, like.X):
+                self._order = shared.order
                 return shared
         whole = self.n**2 * np.dtype(dtype).itemsize
-        if 2 * whole > megabytes * 2**20 or (X.shape[1] < KEPT_FEATURES and not sparse.issparse(X)):
+        quick = X.shape[1] < KEPT_FEATURES and not sparse.issparse(X) and (like is None or dtype == np.float32)
+        if 2 * whole > megabytes * 2**20 or quick:
             return None
-        return Geometry(kernel.name == "rbf", np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool))
+        rows, known = np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool)
+        return Geometry(kernel.name == "rbf", rows, known, self._order)
 
     def _compute(self, rows: Rows, slots: Rows) -> None:
-        kernel, X, geometry = self.kernel, self.X, self._geometry
+        kernel, X, geometry = self.kernel, self._order.X, self._geometry
+        rows = self.place[rows]
         if geometry is not None:
             new = rows[~geometry.known[rows]]
             if len(new):
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
-            self.store[slots] = kernel.values(geometry.rows[rows])
+            # So few rows at a time that they stay near the processor; neighbours without a copy.
+            together = len(rows) > 1 and (np.diff(rows) == 1).all() and (np.diff(slots) == 1).all()
+            for block in row_blocks(len(rows), 16 * self.n):
+                if together:
+                    values = self.store[slots[block.start] : slots[block.start] + block.stop - block.start]
+                    values[:] = geometry.rows[rows[block.start] : rows[block.start] + block.stop - block.start]
+                    kernel.values(values)
+                else:
+                    self.store[slots[block]] = kernel.values(geometry.rows[rows[block]])
         elif kernel.name == "rbf" and self.store.dtype == np.float32:
             rbf_block(kernel, X[rows], X, self.store, slots)
         else:

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import PerColumn, _decomposition, _kernel_columns, kernel_svm
+from outputcodes.learners import PerColumn, _decomposition, _kernel_columns, _kernel_small, kernel_svm
 from outputcodes.learners.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -20,8 +20,9 @@ MIXED = np.hstack([ALL_PAIRS[:, :7], 2 * np.eye(10, dtype=np.int8)[:, :4] - 1])
 
 @pytest.fixture
 def small_sets(monkeypatch):
-    """Working sets of 64 rows, so that this sample needs many of them."""
+    """Working sets of 64 rows, so that this sample, which is else solved as a whole, needs many of them."""
     monkeypatch.setattr(_decomposition, "WORKING_SET", 64)
+    monkeypatch.setattr(_kernel_small, "SMALL", 0)
 
 
 def fit(learner, data=None, M=MIXED, **how):

@@ -8,11 +8,9 @@ With e = t − Kβ, a coefficient may grow if β < hi ("up") and shrink if β > 
 max{e_i : i up} − min{e_j : j low} ≤ ε (Keerthi et al. 2001). A pair is chosen by its second-order gain
 (Fan, Chen & Lin 2005, WSS 2). Without the constraint 0 takes part in both extrema.
 
-Arrays: K (p, width), its columns padded by zeros to a multiple of LANES; work (4, width) in K's dtype holds e, 0 or
-−BIG for up, 0 or +BIG for low, and the diagonal; box (3, p) holds β, lo and hi. The answers are β and e, in place.
-
-Passes run over LANES values at a time with a running best per lane, which makes an argmax a vector operation; each is
-a function of its own, for inside a larger one they are no longer vectorised (measured: five times slower).
+Arrays: row i of K is lines[slot[i]·stride :], followed by any values up to `width`, a multiple of LANES. Where slot[i]
+is −1, it is first copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`. work (4, width)
+in K's dtype holds e, 0 or −BIG for up, 0 or +BIG for low, and the diagonal. The answers are β and e, in place.
 """
 
 from __future__ import annotations
@@ -20,56 +18,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 64
-BIG = 1e30
-# What stands in for a curvature that is not positive, as in LIBSVM.
-TAU = 1e-12
+from outputcodes._kernels.smo_lanes import BIG, LANES, TAU, move_pair, move_two, pair_gains, partner_gains
+
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _move_pair(e, up, low, row_i, row_j, step, top, bottom, at):  # type: ignore[no-untyped-def]
-    """e ← e − step·(K_i − K_j), and per lane the largest e that may grow, where, and the smallest that may shrink."""
-    top[:] = up.dtype.type(-BIG)
-    bottom[:] = up.dtype.type(BIG)
-    at[:] = 0
-    for b in range(0, e.size, LANES):
-        e_b, up_b, low_b = e[b : b + LANES], up[b : b + LANES], low[b : b + LANES]
-        i_b, j_b = row_i[b : b + LANES], row_j[b : b + LANES]
-        for s in range(LANES):
-            value = e_b[s] - step * (i_b[s] - j_b[s])
-            e_b[s] = value
-            grow = value + up_b[s]
-            better = grow > top[s]
-            top[s] = grow if better else top[s]
-            at[s] = b if better else at[s]
-            shrink = value + low_b[s]
-            bottom[s] = shrink if shrink < bottom[s] else bottom[s]
-
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _pair_gains(e, low, diag, row_i, own, highest, top, at):  # type: ignore[no-untyped-def]
-    """Per lane the largest gain of a step with i, and where."""
-    zero, tau = e.dtype.type(0), e.dtype.type(TAU)
-    top[:] = -e.dtype.type(1)
-    for b in range(0, e.size, LANES):
-        e_b, low_b, diag_b, i_b = e[b : b + LANES], low[b : b + LANES], diag[b : b + LANES], row_i[b : b + LANES]
-        for s in range(LANES):
-            gap = highest - (e_b[s] + low_b[s])
-            gap = gap if gap > zero else zero
-            curvature = own + diag_b[s] - i_b[s] - i_b[s]
-            curvature = curvature if curvature > tau else tau
-            gain = gap * gap / curvature
-            better = gain > top[s]
-            top[s] = gain if better else top[s]
-            at[s] = b if better else at[s]
+@njit(nogil=True, cache=True)
+def line(lines, slot, stride, store, rows, i, width):  # type: ignore[no-untyped-def]
+    """Row i of the Gram matrix of `rows`, copied out of `store` when it is first asked for."""
+    if slot[i] < 0:
+        slot[i] = slot[rows.size]
+        slot[rows.size] += 1
+        copy, row = lines[slot[i] * stride : slot[i] * stride + width], store[rows[i]]
+        for b in range(rows.size):
+            copy[b] = row[rows[b]]
+        for b in range(rows.size, width):
+            copy[b] = 0
+    return lines[slot[i] * stride : slot[i] * stride + width]
 
 
 @njit(nogil=True, cache=True)
-def _largest(top, at):  # type: ignore[no-untyped-def]
+def _largest(top, under, at):  # type: ignore[no-untyped-def]
     """Where the largest value over all lanes is."""
-    s = np.argmax(top)
-    return at[s] + s
+    best = 0
+    for s in range(1, LANES):
+        if top[s] * under[best] > top[best] * under[s]:
+            best = s
+    return at[best] + best
 
 
 @njit(nogil=True, cache=True)
@@ -82,66 +57,41 @@ def _extreme(values, sign):  # type: ignore[no-untyped-def]
     return best
 
 
+@njit(nogil=True, cache=True)
+def set_sides(i, beta, lo, hi, up, low):  # type: ignore[no-untyped-def]
+    """Whether coefficient i may grow, and whether it may shrink."""
+    up[i] = 0 if beta[i] < hi[i] else -BIG
+    low[i] = 0 if beta[i] > lo[i] else BIG
+
+
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_pairs(K, work, box, tol, max_steps):  # type: ignore[no-untyped-def]
+def solve_pairs(lines, slot, stride, store, rows, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
     """Pairs under Σβ constant, until the violation is at most `tol`; the number of steps."""
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    beta, lo, hi = box[0], box[1], box[2]
     top, bottom, at = np.empty(LANES, work.dtype), np.empty(LANES, work.dtype), np.empty(LANES, np.int32)
+    ones = np.ones(LANES, work.dtype)
+    row_i = row_j = line(lines, slot, stride, store, rows, 0, e.size)
     step = number(0)
-    i = j = steps = 0
+    steps = 0
     for steps in range(max_steps + 1):
-        _move_pair(e, up, low, K[i], K[j], step, top, bottom, at)
-        i = _largest(top, at)
+        move_pair(e, up, low, row_i, row_j, step, top, bottom, at)
+        i = _largest(top, ones, at)
         highest = e[i] + up[i]
         if highest - _extreme(bottom, -1) <= tol or steps == max_steps:
             break
-        _pair_gains(e, low, diag, K[i], diag[i], highest, top, at)
-        j = _largest(top, at)
-        exact = np.float64(highest - e[j]) / max(np.float64(diag[i] + diag[j] - K[i, j] - K[i, j]), TAU)
+        row_i = line(lines, slot, stride, store, rows, i, e.size)
+        pair_gains(e, low, diag, row_i, diag[i], highest, top, bottom, at)
+        j = _largest(top, bottom, at)
+        row_j = line(lines, slot, stride, store, rows, j, e.size)
+        exact = np.float64(highest - e[j]) / max(np.float64(diag[i] + diag[j] - row_i[j] - row_i[j]), TAU)
         exact = min(exact, hi[i] - beta[i], beta[j] - lo[j])
         beta[i] = min(beta[i] + exact, hi[i])
         beta[j] = max(beta[j] - exact, lo[j])
         step = number(exact)
-        up[i] = number(0 if beta[i] < hi[i] else -BIG)
-        low[i] = number(0 if beta[i] > lo[i] else BIG)
-        up[j] = number(0 if beta[j] < hi[j] else -BIG)
-        low[j] = number(0 if beta[j] > lo[j] else BIG)
+        set_sides(i, beta, lo, hi, up, low)
+        set_sides(j, beta, lo, hi, up, low)
     return steps
-
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _move_two(e, up, low, diag, row_i, row_j, step_i, step_j, top, steepest, at):  # type: ignore[no-untyped-def]
-    """e ← e − step_i·K_i − step_j·K_j, and per lane the largest gain of one coefficient, where, and the slope."""
-    zero, tau = e.dtype.type(0), e.dtype.type(TAU)
-    top[:] = -e.dtype.type(1)
-    steepest[:] = zero
-    for b in range(0, e.size, LANES):
-        e_b, up_b, low_b, diag_b = e[b : b + LANES], up[b : b + LANES], low[b : b + LANES], diag[b : b + LANES]
-        i_b, j_b = row_i[b : b + LANES], row_j[b : b + LANES]
-        for s in range(LANES):
-            value = e_b[s] - step_i * i_b[s] - step_j * j_b[s]
-            e_b[s] = value
-            grow, shrink = value + up_b[s], value + low_b[s]
-            grow = grow if grow > zero else zero
-            shrink = shrink if shrink < zero else zero
-            slope = grow - shrink
-            steepest[s] = slope if slope > steepest[s] else steepest[s]
-            curvature = diag_b[s] if diag_b[s] > tau else tau
-            gain = slope * slope / curvature
-            better = gain > top[s]
-            top[s] = gain if better else top[s]
-            at[s] = b if better else at[s]
-
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _left_over(e, diag, row_i, inverse, floor, rest, curvature):  # type: ignore[no-untyped-def]
-    """Copy e, and K_jj − K_ij²/K_ii: what curvature is left to j once i moves along; below `floor` it is rounding."""
-    for j in range(e.size):
-        rest[j] = e[j]
-        left = diag[j] - inverse * (row_i[j] * row_i[j])
-        curvature[j] = left if left > floor else floor
 
 
 @njit(nogil=True, cache=True)
@@ -168,38 +118,42 @@ def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_unbalanced(K, work, box, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps."""
+def solve_unbalanced(lines, slot, stride, store, rows, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
+    """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps.
+
+    `offset` is added to the kernel values, and is part of the diagonal already.
+    """
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    beta, lo, hi = box[0], box[1], box[2]
-    top, steepest, at = np.empty(LANES, work.dtype), np.empty(LANES, work.dtype), np.zeros(LANES, np.int32)
-    rest, curvature = np.empty_like(e), np.empty_like(e)
-    step_i = step_j = number(0)
-    i = j = steps = 0
+    top, under, steepest = np.empty(LANES, work.dtype), np.empty(LANES, work.dtype), np.empty(LANES, work.dtype)
+    at = np.zeros(LANES, np.int32)
+    row_i = row_j = line(lines, slot, stride, store, rows, 0, e.size)
+    x = y = 0.0
+    steps = 0
     for steps in range(max_steps + 1):
-        _move_two(e, up, low, diag, K[i], K[j], step_i, step_j, top, steepest, at)
+        shift = number(offset * (x + y))
+        move_two(e, up, low, diag, row_i, row_j, number(x), number(y), shift, top, under, steepest, at)
         # The violation is at most twice the largest slope.
         if 2 * _extreme(steepest, 1) <= tol or steps == max_steps:
             break
-        i = _largest(top, at)
+        i = _largest(top, under, at)
         own = max(np.float64(diag[i]), TAU)
-        alone = min(max(e[i] / own, lo[i] - beta[i]), hi[i] - beta[i])
-        _left_over(e, diag, K[i], number(1 / own), number(1e-5 * own), rest, curvature)
-        _move_two(rest, up, low, curvature, K[i], K[i], number(alone), number(0), top, steepest, at)
-        j = _largest(top, at)
-        x, y = alone, 0.0
+        x, y = min(max(e[i] / own, lo[i] - beta[i]), hi[i] - beta[i]), 0.0
+        row_i = row_j = line(lines, slot, stride, store, rows, i, e.size)
+        partner_gains(
+            e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own), top, under, at
+        )
+        j = _largest(top, under, at)
         if j != i:
             x, y = _best_two(
-                own, np.float64(K[i, j]), max(np.float64(diag[j]), TAU), np.float64(e[i]), np.float64(e[j]),
+                own, np.float64(row_i[j]) + offset, max(np.float64(diag[j]), TAU), np.float64(e[i]), np.float64(e[j]),
                 lo[i] - beta[i], hi[i] - beta[i], lo[j] - beta[j], hi[j] - beta[j],
             )  # fmt: skip
+            row_j = line(lines, slot, stride, store, rows, j, e.size)
             beta[j] = min(max(beta[j] + y, lo[j]), hi[j])
         beta[i] = min(max(beta[i] + x, lo[i]), hi[i])
-        step_i, step_j = number(x), number(y)
-        for moved in (i, j):
-            up[moved] = number(0 if beta[moved] < hi[moved] else -BIG)
-            low[moved] = number(0 if beta[moved] > lo[moved] else BIG)
+        set_sides(i, beta, lo, hi, up, low)
+        set_sides(j, beta, lo, hi, up, low)
     return steps
 
 
@@ -266,7 +220,7 @@ def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def _add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
+def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
     for s in range(row.size):
         out[s] += factor * row[s]
 
@@ -289,4 +243,4 @@ def add_rows(store, slots, starts, targets, factors, columns, buffer, out):  # t
                 buffer[b] = row[columns[b]]
             row = buffer
         for t in range(starts[a], starts[a + 1]):
-            _add_multiple(factors[t], row, out[targets[t]])
+            add_multiple(factors[t], row, out[targets[t]])

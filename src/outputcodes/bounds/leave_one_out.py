@@ -102,12 +102,14 @@ def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLi
             f"alpha {dual.shape} and diag {own.shape} don't fit F {F.shape}: they are (n, L), and (n,) or (n, L)."
         )
     target = code[labels]
-    if not (np.isfinite(dual).all() and (dual >= 0).all() and not dual[target == 0].any()):
+    # Extrema of NaN are NaN, which no comparison holds for.
+    if not (dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf and not dual.any(where=target == 0)):
         raise ValueError("alpha must be finite, at least 0, and 0 where the code of the example's class is 0.")
     if not (np.isfinite(own).all() and (own >= 0).all()):
         raise ValueError("diag holds K(x, x) and must be finite and at least 0.")
-    pessimistic: Array = F - target * dual * (own if own.ndim == 2 else own[:, None])
-    return pessimistic
+    pessimistic: Array = dual * target
+    pessimistic *= own if own.ndim == 2 else own[:, None]
+    return np.subtract(F, pessimistic, out=pessimistic)
 
 
 def decoded_wrongly(

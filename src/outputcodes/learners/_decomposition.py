@@ -21,7 +21,8 @@ from scipy import sparse
 
 from outputcodes._blocks import BLOCK_VALUES, Run, row_blocks, serially
 from outputcodes._gram import Gram, rbf_block
-from outputcodes._kernels.smo import BIG, LANES, add_rows, gather, solve_pairs, solve_unbalanced
+from outputcodes._kernels.smo import add_rows, gather, solve_pairs, solve_unbalanced
+from outputcodes._kernels.smo_lanes import BIG, LANES
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -80,15 +81,19 @@ class Dual:
 
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
         """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
-        p, number = len(e), K.dtype.type
-        work = np.zeros((4, K.shape[1]), dtype=K.dtype)
+        p, width, number = len(e), K.shape[1], K.dtype.type
+        beta, lo, hi = box
+        work = np.zeros((4, width), dtype=K.dtype)
         work[0, :p] = e
         work[1], work[2] = -BIG, BIG
-        work[1, :p][box[0] < box[2]] = 0
-        work[2, :p][box[0] > box[1]] = 0
-        work[3, :p] = K.diagonal()
-        solve = solve_pairs if self.free_bias else solve_unbalanced
-        return int(solve(K, work, box, number(tol), max_steps))
+        work[1, :p][beta < hi] = 0
+        work[2, :p][beta > lo] = 0
+        work[3, :p] = K.diagonal() + number(self.offset)
+        every = np.arange(p + 1)
+        lines = K.ravel(), every, width, K, every[:p]
+        if self.free_bias:
+            return int(solve_pairs(*lines, work, beta, lo, hi, number(tol), max_steps))
+        return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, number(tol), max_steps))
 
 
 class Solution(NamedTuple):
@@ -114,7 +119,7 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         if K.dtype == np.float64:
-            e = target - K[:, : len(rows)] @ beta
+            e = target - K[:, : len(rows)] @ beta - dual.offset * beta.sum()
         else:
             e = target - _exact(dual, rows, beta[None], serially)[0]
         highest, lowest = dual.violation(e, *box)
@@ -135,8 +140,6 @@ def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
         else:
             K[block, block.start : p] = kernel.block(gram.X[rows[block]], A[block.start :])
         K[block.stop :, block] = K[block, block.stop : p].T
-    if dual.offset:
-        K[:, :p] += K.dtype.type(dual.offset)
     return K
 
 
@@ -329,6 +332,4 @@ def _local(dual: Dual, slots: Rows, columns: Rows) -> NDArray[Any]:
     """The Gram matrix of a working set."""
     K = padded(len(slots), len(columns), dual.gram.store.dtype)
     dual.run(lambda b: gather(dual.gram.store, slots[b], columns, K[b]), row_blocks(len(slots), 8 * len(columns)))
-    if dual.offset:
-        K[:, : len(columns)] += K.dtype.type(dual.offset)
     return K

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from outputcodes._blocks import over_blocks, row_blocks
 from outputcodes._gram import Gram
 from outputcodes.learners._decomposition import STEPS_PER_CALL, WORKING_SET, Dual, Solution, solve_alone, solve_together
+from outputcodes.learners._kernel_small import is_small, solve_small
 from outputcodes.learners.protocol import Certificate
 
 Rows = NDArray[np.intp]
@@ -36,6 +37,8 @@ def solve_columns(
         lacking = np.flatnonzero(size @ ((np.sign(M) == sign) & (cost > 0)) == 0)
         if len(lacking):
             raise ValueError(f"column {lacking[0]} has no example of positive weight on its {sign:+d} side.")
+    if is_small(dual.gram):
+        return solve_small(dual, rows, y, M, cost, weight, start)
     seen = size @ (cost > 0)
     alone = (seen <= WORKING_SET) & (2 * seen <= len(rows))
 
@@ -142,8 +145,12 @@ class FittedKernelColumns:
         """(n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
         if isinstance(X, KernelData):
             gram = X.gram
-            chosen = np.arange(gram.n) if rows is None else rows
-            return self._in_blocks(len(chosen), lambda block: gram.between(chosen[block], self.support))
+            places = gram.place if rows is None else gram.place[rows]
+            order = np.argsort(places)
+            chosen = order if rows is None else rows[order]
+            F = np.empty((len(chosen), len(self.intercept)))
+            F[order] = self._in_blocks(len(chosen), lambda block: gram.between(chosen[block], self.support))
+            return F
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
         X = X if rows is None else X[rows]
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
@@ -151,8 +158,8 @@ class FittedKernelColumns:
                 f"X has {X.shape[1]} kernel values a row and the machine was trained on {self.n_train} examples; "
                 "give the values with each of them, in their order."
             )
-        return self._in_blocks(
-            X.shape[0], lambda block: self.kernel.block(self.kernel.features(X[block]), self.anchors)
+        return np.ascontiguousarray(
+            self._in_blocks(X.shape[0], lambda block: self.kernel.block(self.kernel.features(X[block]), self.anchors))
         )
 
     def dual(self) -> Array:
@@ -187,18 +194,18 @@ class FittedKernelColumns:
         return beta[:, rows]
 
     def _in_blocks(self, n: int, values: Callable[[slice], Array]) -> Array:
-        F = np.tile(self.intercept, (n, 1))
+        F = np.repeat(self.intercept[:, None], n, axis=1)
 
         def answer(block: slice) -> None:
-            K = values(block)
+            K = values(block).T
             for some, columns, beta in self.pieces:
-                if len(columns) == F.shape[1]:
-                    F[block] += K[:, some] @ beta
+                if len(columns) == len(F):
+                    F[:, block] += beta.T @ K[some]
                 else:
-                    F[block, columns] += K[:, some] @ beta
+                    F[columns, block] += beta.T @ K[some]
 
         over_blocks(answer, row_blocks(n, len(self.support)), self.n_jobs)
-        return F
+        return F.T
 
 
 def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:

@@ -15,6 +15,7 @@ from outputcodes._blocks import threads
 from outputcodes._gram import KERNELS, Gram, Kernel
 from outputcodes.learners._decomposition import Dual
 from outputcodes.learners._kernel_columns import FittedKernelColumns, KernelData, solve_columns
+from outputcodes.learners._kernel_small import is_small
 from outputcodes.learners.protocol import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
@@ -112,6 +113,7 @@ class KernelSVM(SharedLearner):
         dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
         features, earlier = kernel.features(X), None if like is None else like.gram
         if earlier is not None and earlier.serves(kernel, features, dtype, self.cache_size):
+            earlier.spent = False
             return KernelData(earlier)
         return KernelData(Gram(kernel, features, dtype, self.cache_size, earlier))
 
@@ -138,6 +140,9 @@ class KernelSVM(SharedLearner):
         seen = np.sort(effective_rows(y, M, weight, rows))
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
+        if is_small(data.gram):
+            # Sorted by class, the examples of a column lie side by side in memory.
+            data.gram.arrange(y)
         with threads(n_jobs) as run:
             dual = Dual(
                 data.gram, self.bias == "free", float(self.bias == "folded"), self.tol, max(1, int(self.max_iter)), run

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge
+from outputcodes.training import Problem
 
 
 class _OnPath:
@@ -33,8 +34,6 @@ class _OnPath:
         self.fitted: Any = None
 
     def prepare(self, X: Any, like: Any = None) -> Any:
-        if self.data is not None:  # asked again by the judge, who wants the same
-            return self.data
         if self.before is not None:
             # The last Gram matrix is of no more use, but its memory is.
             like, self.before.data = self.before.data, None
@@ -146,8 +145,8 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
                 before = None  # what another kind of learner prepared and solved is of no use
             given, path = model.get_params(deep=False), _OnPath(learner, before)
             drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
-            model.set_params(estimator=path, random_state=drawn).fit(X, y, sample_weight)
-            judged[index] = judge(model, model._problem(X, y, sample_weight, {})[0], self.ties_as_errors)
+            problem = _fit(model.set_params(estimator=path, random_state=drawn), X, y, sample_weight)
+            judged[index] = judge(model, problem, self.ties_as_errors)
             before = path.ended(model)
             model.set_params(estimator=given["estimator"], random_state=given["random_state"])
             seconds[index] = time.perf_counter() - start
@@ -219,6 +218,22 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             # Leave-one-out errors are known for one label a row.
             tags.classifier_tags.multi_label = False
         return tags
+
+
+def _fit(model: Any, *sample: Any) -> Problem:
+    """Fit the classifier; the problem it made of the sample, which takes as long to make as a small fit."""
+    made: list[tuple[Problem, Any]] = []
+
+    def remembering(*given: Any) -> tuple[Problem, Any]:
+        made.append(type(model)._problem(model, *given))
+        return made[0]
+
+    model._problem = remembering
+    try:
+        model.fit(*sample)
+    finally:
+        del model._problem
+    return made[0][0]
 
 
 def _path(candidates: list[dict[str, Any]]) -> list[int]:

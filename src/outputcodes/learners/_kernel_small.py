@@ -1,0 +1,89 @@
+"""Columns on a Gram matrix that is in memory as a whole: blocks of them are solved without a return to Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._gram import Gram
+from outputcodes._kernels.smo_columns import solve_block
+from outputcodes.learners._decomposition import Dual, Solution
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Rows of a Gram matrix that columns are solved on directly: beyond, a pass over one row leaves the caches.
+SMALL = 4096
+# Kernel values of the columns in a block, which goes to one thread.
+BLOCK = 1 << 20
+# Values read in one call of the compiled loop, which then takes well below 0.2 s, so that an interrupt is heard.
+BUDGET = 1 << 26
+
+
+def is_small(gram: Gram) -> bool:
+    """Whether `solve_small` takes this Gram matrix."""
+    return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
+
+
+def solve_small(
+    dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
+) -> list[Solution]:
+    """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
+    gram, L = dual.gram, M.shape[1]
+    order = np.argsort(gram.place[rows])
+    rows, y, weight = rows[order], y[order], weight[order]
+    gram.hold(rows, dual.run)
+    column, place = np.nonzero((cost > 0).T[:, y])
+    cuts = np.searchsorted(column, np.arange(L + 1))
+    target = M[y[place], column].astype(np.float64)
+    bound = cost[y[place], column] * weight[place]
+    lo, hi = np.where(target < 0, -bound, 0.0), np.where(target > 0, bound, 0.0)
+    beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
+    if start is not None and dual.free_bias:
+        beta = balanced(beta, cuts[:-1], column)
+    e, own, steps = np.empty_like(beta), gram.place[rows][place], np.zeros(L, dtype=np.intp)
+    stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
+
+    def some(block: tuple[int, int]) -> int:
+        """Some steps of a block of columns; the first column that needs more of them."""
+        first, stop = block
+        vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
+        kernel = gram.store, gram.flat, dual.offset, True if dual.free_bias else None
+        return first + int(solve_block(*kernel, *vectors, dual.tol, dual.max_iter, BUDGET))
+
+    waiting = list(zip([0, *stops[:-1].tolist()], stops.tolist(), strict=True))
+    while waiting:
+        done = dual.run(some, waiting)
+        waiting = [(first, stop) for first, (_, stop) in zip(done, waiting, strict=True) if first < stop]
+    return _solutions(dual, rows[place], cuts, e, np.stack([beta, lo, hi]), steps)
+
+
+def balanced(beta: Array, first: Rows, column: Rows) -> Array:
+    """The larger of the two sides of each column scaled down, so that Σβ = 0 in it."""
+    sides = np.stack([np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first)])
+    scale = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
+    # Rounding is no imbalance: what is at its bound is to stay there.
+    scale[scale > 1 - 1e-10] = 1
+    answer: Array = beta * np.where(beta > 0, scale[0][column], scale[1][column])
+    return answer
+
+
+def _solutions(dual: Dual, rows: Rows, cuts: Rows, e: Array, box: Array, steps: Rows) -> list[Solution]:
+    (beta, lo, hi), first = box, cuts[:-1]
+    outside = np.inf if dual.free_bias else 0.0
+    highest = np.maximum(np.maximum.reduceat(np.where(beta < hi, e, -np.inf), first), -outside)
+    lowest = np.minimum(np.minimum.reduceat(np.where(beta > lo, e, np.inf), first), outside)
+    if dual.free_bias:
+        free = (beta > lo) & (beta < hi)
+        count = np.add.reduceat(free, first, dtype=np.intp)
+        bias = np.add.reduceat(np.where(free, e, 0.0), first) / np.maximum(count, 1)
+        bias = np.where(count > 0, bias, (highest + lowest) / 2)
+    else:
+        bias = dual.offset * np.add.reduceat(beta, first)
+    kept = np.flatnonzero(beta)
+    rows, beta, cuts = rows[kept], beta[kept], np.searchsorted(kept, cuts)
+    certificates = zip(bias.tolist(), (highest - lowest).tolist(), steps.tolist(), strict=True)
+    return [
+        Solution(rows[a:b], beta[a:b], bias, gap, taken, gap <= dual.tol)
+        for a, b, (bias, gap, taken) in zip(cuts[:-1], cuts[1:], certificates, strict=True)
+    ]

@@ -1,0 +1,140 @@
+"""KernelSVM's columns on a whole Gram matrix: the answers of the way for large ones, of LIBSVM, of the definition."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from outputcodes._gram import Gram, Kernel
+from outputcodes.learners import _kernel_small
+from outputcodes.learners.kernel_svm import KernelSVM
+
+X, y = load_digits(return_X_y=True)
+X, y = X[:300] / 16, y[:300]
+ALL_PAIRS = np.array([[a == i or -(b == i) for a in range(10) for b in range(a)] for i in range(10)], dtype=np.int8)
+MIXED = np.hstack([ALL_PAIRS[:, :7], 2 * np.eye(10, dtype=np.int8)[:, :4] - 1])
+K = rbf_kernel(X, X, gamma=0.1)
+WEIGHT = np.random.default_rng(0).integers(0, 4, len(y)) / 2.0
+
+
+def fit(learner, weight=None, **how):
+    return learner.fit_columns(learner.prepare(X), y, MIXED, weight, **how)
+
+
+def objective(alpha, t, offset):
+    beta = alpha * t
+    return alpha.sum() - beta @ (K + offset) @ beta / 2
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["alike", "weighted"])
+@pytest.mark.parametrize("bias", ["free", "folded", "none"])
+def test_the_optimum_is_that_of_the_way_for_large_problems(bias, weight, monkeypatch):
+    learner = KernelSVM(C=2, gamma=0.1, tol=1e-6, bias=bias)
+    column_weight = 1 + np.arange(MIXED.size).reshape(MIXED.shape) % 3
+    small = fit(learner, weight, column_weight=column_weight)
+    monkeypatch.setattr(_kernel_small, "SMALL", 0)
+    large = fit(learner, weight, column_weight=column_weight)
+    assert np.allclose(small.margins(X), large.margins(X), atol=1e-4)
+    for j in range(MIXED.shape[1]):
+        values = [objective(f.dual()[:, j], MIXED[y, j], bias == "folded") for f in (small, large)]
+        assert values[0] == pytest.approx(values[1], rel=1e-8)
+
+
+def test_the_optimum_is_libsvms():
+    ours = fit(KernelSVM(C=2, gamma=0.1, tol=1e-7))
+    for j in range(MIXED.shape[1]):
+        seen = np.flatnonzero(MIXED[y, j])
+        libsvm = SVC(C=2, gamma=0.1, tol=1e-7).fit(X[seen], MIXED[y[seen], j])
+        theirs = np.zeros(len(y))
+        theirs[seen[libsvm.support_]] = np.abs(libsvm.dual_coef_[0])
+        assert objective(ours.dual()[:, j], MIXED[y, j], 0) == pytest.approx(
+            objective(theirs, MIXED[y, j], 0), rel=1e-10
+        )
+        assert np.allclose(ours.margins(X)[:, j], libsvm.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_the_certificate_is_the_violation_of_the_answer(bias):
+    fitted = fit(KernelSVM(C=2, gamma=0.1, bias=bias), WEIGHT)
+    F, alpha = fitted.margins(X), fitted.dual()
+    assert (alpha <= 2 * WEIGHT[:, None]).all()
+    assert not alpha[MIXED[y] == 0].any()
+    for j in range(MIXED.shape[1]):
+        seen = (MIXED[y, j] != 0) & (WEIGHT > 0)
+        t = MIXED[y, j].astype(float)
+        e, beta = t - F[:, j], alpha[:, j] * t
+        grow, shrink = (beta < 2 * WEIGHT * np.maximum(t, 0)) & seen, (beta > 2 * WEIGHT * np.minimum(t, 0)) & seen
+        ends = [e[grow].max(), e[shrink].min()]
+        if bias == "folded":
+            ends = [max(ends[0], 0), min(ends[1], 0)]
+        assert fitted.certificate.gap[j] == pytest.approx(ends[0] - ends[1], abs=1e-10)
+    assert fitted.certificate.gap.max() <= 1e-3
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_the_same_bits_for_any_number_of_jobs(bias, monkeypatch):
+    monkeypatch.setattr(_kernel_small, "BLOCK", 1 << 12)
+    learner = KernelSVM(C=2, gamma=0.1, bias=bias)
+    answers = [fit(learner, n_jobs=n_jobs).margins(X) for n_jobs in (1, 2, 3)]
+    assert np.array_equal(answers[0], answers[1])
+    assert np.array_equal(answers[0], answers[2])
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_calls_that_are_cut_short_end_at_the_same_optimum(bias, monkeypatch):
+    learner = KernelSVM(C=2, gamma=0.1, tol=1e-6, bias=bias)
+    at_once = fit(learner)
+    monkeypatch.setattr(_kernel_small, "BUDGET", 1 << 12)
+    in_pieces = fit(learner)
+    assert in_pieces.certificate.converged.all()
+    assert np.allclose(at_once.margins(X), in_pieces.margins(X), atol=1e-5)
+
+
+def test_no_column_takes_more_steps_than_allowed():
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        fitted = fit(KernelSVM(C=2, gamma=0.1, max_iter=3))
+    assert fitted.certificate.iterations.max() == 3
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_a_start_at_the_optimum_needs_hardly_a_step(bias):
+    learner = KernelSVM(C=2, gamma=0.1, tol=1e-5, bias=bias)
+    first = fit(learner, WEIGHT)
+    again = fit(learner, WEIGHT, init=first)
+    assert again.certificate.iterations.sum() < 0.05 * first.certificate.iterations.sum()
+    assert np.allclose(first.margins(X), again.margins(X), atol=1e-4)
+
+
+def test_kernel_values_that_were_given_are_copied_from():
+    learner = KernelSVM(C=2, kernel="precomputed", tol=1e-6, bias="folded")
+    given = learner.fit_columns(learner.prepare(K), y, MIXED)
+    assert np.allclose(given.margins(K), fit(KernelSVM(C=2, gamma=0.1, tol=1e-6, bias="folded")).margins(X), atol=1e-4)
+
+
+def test_an_arranged_gram_matrix_answers_the_same_values():
+    gram = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100)
+    gram.arrange(y)
+    rows, others = np.array([7, 3, 200]), np.array([5, 280, 6, 11])
+    assert np.allclose(gram.rows(rows), K[rows], atol=1e-12)
+    gram.hold(np.arange(len(y)))
+    assert np.allclose(gram.between(others, rows), K[np.ix_(others, rows)], atol=1e-12)
+    assert np.allclose(gram.diag, 1, atol=1e-12)
+    # What was computed stays where it is.
+    gram.arrange(-y)
+    assert np.allclose(gram.rows(rows), K[rows], atol=1e-12)
+
+
+def test_a_spent_gram_matrix_gives_its_memory_and_its_distances():
+    first = Gram(Kernel("rbf", gamma=0.3), X, np.float64, 100)
+    first.arrange(y)
+    first.hold(np.arange(len(y)))
+    first.spent = True
+    second = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=first)
+    assert np.shares_memory(first.store, second.store)
+    assert np.allclose(second.rows(np.arange(len(y))), K, atol=1e-12)
+    second.spent = True
+    third = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=second)
+    assert np.array_equal(third.place, second.place)
+    assert np.allclose(third.rows(np.arange(len(y))), K, atol=1e-12)
