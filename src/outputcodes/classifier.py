@@ -138,7 +138,10 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        problem, code = self._problem(X, y, sample_weight, fit_params)
+        return self._fit_problem(*self._problem(X, y, sample_weight, fit_params))
+
+    def _fit_problem(self, problem: Problem, code: Any) -> Self:
+        """`fit`, once everything is checked."""
         asked = self._decoder_asked_for()
         if self.multilabel_:
             M, asked = code, decoder_of_labels(asked)
@@ -156,7 +159,7 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.decoder_ = self._fit_decoder(decoder_for(asked, self.margin_loss_, M), problem)
         if self.probability == "softmax":

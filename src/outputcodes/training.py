@@ -271,7 +271,7 @@ def warn_of_constant_columns(columns: Columns) -> None:
             f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
             f"sample and answer a constant: {shown}.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

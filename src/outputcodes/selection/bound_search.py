@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge
-from outputcodes.training import Problem
 
 
 class _OnPath:
@@ -145,8 +144,9 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
                 before = None  # what another kind of learner prepared and solved is of no use
             given, path = model.get_params(deep=False), _OnPath(learner, before)
             drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
-            problem = _fit(model.set_params(estimator=path, random_state=drawn), X, y, sample_weight)
-            judged[index] = judge(model, problem, self.ties_as_errors)
+            # What is made of the sample, which takes as long as a small fit, serves the judge too.
+            problem, code = model.set_params(estimator=path, random_state=drawn)._problem(X, y, sample_weight, {})
+            judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
             before = path.ended(model)
             model.set_params(estimator=given["estimator"], random_state=given["random_state"])
             seconds[index] = time.perf_counter() - start
@@ -218,22 +218,6 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             # Leave-one-out errors are known for one label a row.
             tags.classifier_tags.multi_label = False
         return tags
-
-
-def _fit(model: Any, *sample: Any) -> Problem:
-    """Fit the classifier; the problem it made of the sample, which takes as long to make as a small fit."""
-    made: list[tuple[Problem, Any]] = []
-
-    def remembering(*given: Any) -> tuple[Problem, Any]:
-        made.append(type(model)._problem(model, *given))
-        return made[0]
-
-    model._problem = remembering
-    try:
-        model.fit(*sample)
-    finally:
-        del model._problem
-    return made[0][0]
 
 
 def _path(candidates: list[dict[str, Any]]) -> list[int]:
