@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,3 +197,35 @@ def test_the_command_names_its_experiments_and_mistakes(monkeypatch):
         done = testing.CliRunner().invoke(app, ["reproduce", *words])
         assert done.exit_code == 2
         assert told in done.stderr
+
+
+def test_a_run_that_measured_nothing_claims_no_folder(tmp_path):
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(experiment(broken, units=lambda data_sets, quick, power: [{"x": 2, "power": power}]), out=tmp_path)
+    assert [r.found for r in run(experiment(), out=tmp_path, options={"power": 1})] == [0, 1, 2, 3]
+
+
+def test_the_page_shows_what_is_measured_to_the_end_and_no_more(tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def units(names):
+        return lambda data_sets, quick, power: [{"data_set": s, "x": x, "power": power} for s in "ab" for x in names]
+
+    def power_of(data_set, x, power):
+        return x**power
+
+    def shared(name, numbers):
+        found = experiment(power_of, name=name, units=units(numbers), record="shared")
+        return replace(found, title=name)
+
+    run(shared("one", (1, 2)), out=tmp_path)
+    lines = (tmp_path / "shared.jsonl").read_bytes().splitlines(keepends=True)
+    page = tmp_path / "page.md"
+    write_page([shared("one", (1, 2)), shared("other", (2, 3))], tmp_path, page)
+    assert "## one" in page.read_text()
+    assert "other" not in page.read_text()
+    # Without the last unit data set b is unfinished.
+    (tmp_path / "shared.jsonl").write_bytes(b"".join(lines[:4]))
+    write_page([shared("one", (1, 2))], tmp_path, page)
+    assert "| 2 | 4 |" in page.read_text()
+    assert page.read_text().count("| 1 | 1 |") == 1

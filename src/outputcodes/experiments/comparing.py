@@ -63,10 +63,12 @@ def lower_claim(statement: str, lower: Mapping[str, float], higher: Mapping[str,
     'lower in 6, equal in 0, higher in 0 of 6; mean difference −5.5; p = 0.016 for, 1 against (signed ranks)'
     """
     shared = [name for name in lower if name in higher]
+    if not shared:
+        return Claim(statement, "undecided", "not measured")
     d = np.array([lower[name] - higher[name] for name in shared])
     p_for, p_against = (signed_ranks(d, side) for side in ("less", "greater"))
     counts = f"lower in {(d < 0).sum()}, equal in {(d == 0).sum()}, higher in {(d > 0).sum()} of {len(d)}"
-    mean = f"{d.mean():+.1f}".replace("-", "−") if len(d) else "–"
+    mean = f"{d.mean():+.1f}".replace("-", "−")
     evidence = f"{counts}; mean difference {mean}; p = {p_for:.2g} for, {p_against:.2g} against (signed ranks)"
     return Claim(statement, verdict(p_for, p_against), evidence)
 

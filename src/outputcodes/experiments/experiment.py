@@ -11,6 +11,15 @@ Unit = dict[str, Any]
 Verdict = Literal["supported", "not supported", "undecided"]
 
 
+def unit_key(unit: Unit) -> str:
+    """What a unit is known by, whatever the order of its arguments.
+
+    >>> unit_key({"b": 1, "a": 2}) == unit_key({"a": 2, "b": 1})
+    True
+    """
+    return repr(sorted(unit.items()))
+
+
 class Result(NamedTuple):
     """A unit, what was measured, and the seconds that it took."""
 

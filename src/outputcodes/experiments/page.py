@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from outputcodes.experiments.experiment import Claim, Experiment, Findings, Picture, Result, Table
+from outputcodes.experiments.experiment import Claim, Experiment, Findings, Picture, Result, Table, unit_key
 
 OPENING = """# Published results, reproduced
 
@@ -25,30 +26,36 @@ def read_results(path: Path) -> tuple[dict[str, Any], list[Result], list[dict[st
 
 def write_page(experiments: Iterable[Experiment], folder: Path, page: Path) -> None:
     """Render every experiment whose results are in `folder` to a page, its figures into the folder."""
-    sections, claims, times = [], [], []
+    sections, claims, sharing = [], [], defaultdict[str, list[str]](list)
     for experiment in experiments:
         path = folder / f"{experiment.stem}.jsonl"
         if not path.exists():
             continue
-        description, results, sessions = read_results(path)
-        findings = experiment.present(results)
+        description, results, _ = read_results(path)
+        if not (own := _own(experiment, description, results)):
+            continue
+        findings = experiment.present(own)
         pictures = [_drawn(picture, folder) for picture in findings.pictures]
         links = [Path(os.path.relpath(drawn, page.parent)).as_posix() for drawn in pictures]
         sections.append(_section(experiment, description, findings, links))
         claims += [(experiment.name, claim) for claim in findings.claims]
-        times.append(_time(experiment, results, sessions))
+        sharing[experiment.stem].append(f"`{experiment.name}`")
     header = ("claim", "experiment", "verdict")
     verdicts = Table("Claims", header, [(c.statement, f"`{name}`", f"**{c.verdict}**") for name, c in claims])
-    work = Table(
-        "Run times",
-        ("experiment", "units", "seconds of work", "seconds of the clock", "jobs"),
-        times,
-        ("Experiments that share a file of results are measured once.",),
-    )
+    times = [(", ".join(names), *_time(folder / f"{stem}.jsonl")) for stem, names in sharing.items()]
+    work = Table("Run times", ("experiments", "units", "seconds of work", "seconds of the clock", "jobs"), times)
     page.parent.mkdir(parents=True, exist_ok=True)
     part = page.with_name(page.name + ".part")
     part.write_text("\n".join([OPENING, _table(verdicts), _table(work), *sections]), encoding="utf-8")
     part.replace(page)
+
+
+def _own(experiment: Experiment, description: dict[str, Any], results: list[Result]) -> list[Result]:
+    """An experiment's own results, of the data sets that it is through with: others may share its file."""
+    found = {unit_key(result.unit): result for result in results}
+    units = experiment.units(experiment.data_sets, description["quick"], **description["options"])
+    unfinished = {unit.get("data_set") for unit in units if unit_key(unit) not in found}
+    return [found[unit_key(unit)] for unit in units if unit.get("data_set") not in unfinished]
 
 
 def _section(experiment: Experiment, description: dict[str, Any], findings: Findings, links: list[str]) -> str:
@@ -58,7 +65,7 @@ def _section(experiment: Experiment, description: dict[str, Any], findings: Find
     if settings:
         parts.append(f"Open choices: {settings}.\n")
     if description["quick"]:
-        parts.append("**A quick trial, smaller than the published one.**\n")
+        parts.append("**A quick trial, smaller than what is described.**\n")
     parts += [_table(table) for table in findings.tables]
     parts += [
         f"![{picture.caption}]({link})\n\n*{picture.caption}*\n"
@@ -86,11 +93,12 @@ def _table(table: Table) -> str:
     return f"### {table.title}\n\n{body}\n{remarks}"
 
 
-def _time(experiment: Experiment, results: list[Result], sessions: list[dict[str, Any]]) -> tuple[str, ...]:
+def _time(path: Path) -> tuple[str, ...]:
+    _, results, sessions = read_results(path)
     work = sum(result.seconds for result in results)
     clock = sum(session["seconds"] for session in sessions)
     jobs = "/".join(sorted({str(session["jobs"]) for session in sessions}))
-    return f"`{experiment.name}`", str(len(results)), f"{work:.0f}", f"{clock:.0f}", jobs
+    return str(len(results)), f"{work:.0f}", f"{clock:.0f}", jobs
 
 
 def _drawn(picture: Picture, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from outputcodes.experiments.experiment import Experiment, Result, Unit
+from outputcodes.experiments.experiment import Experiment, Result, Unit, unit_key
 from outputcodes.workflow.journal import Journal, Line
 
 Watch = Callable[[str, int, int], None]
@@ -51,18 +51,18 @@ def run(
     description = {"record": experiment.stem, "quick": quick, "options": settings}
     path = None if out is None else out / f"{experiment.stem}.jsonl"
     with Journal(path, description, resume=resume) as journal:
-        done = {_key(line["unit"]): line for line in journal.lines if "unit" in line}
-        missing = [unit for unit in units if _key(unit) not in done]
+        done = {unit_key(line["unit"]): line for line in journal.lines if "unit" in line}
+        missing = [unit for unit in units if unit_key(unit) not in done]
         tell = watch or (lambda what, done, total: None)
         tell(experiment.name, len(units) - len(missing), len(units))
-        start = time.perf_counter()
-        for line in _measured(experiment, missing, 1 if experiment.timed else n_jobs):
+        start, jobs = time.perf_counter(), 1 if experiment.timed else n_jobs
+        for line in _measured(experiment, missing, jobs):
             journal.add(line)
-            done[_key(line["unit"])] = line
-            tell(_told(line["unit"]), sum(_key(unit) in done for unit in units), len(units))
+            done[unit_key(line["unit"])] = line
+            tell(_told(line["unit"]), sum(unit_key(unit) in done for unit in units), len(units))
         if missing:
-            journal.add({"session": {"units": len(missing), "seconds": time.perf_counter() - start, "jobs": n_jobs}})
-    return [Result(unit, done[_key(unit)]["found"], done[_key(unit)]["seconds"]) for unit in units]
+            journal.add({"session": {"units": len(missing), "seconds": time.perf_counter() - start, "jobs": jobs}})
+    return [Result(unit, done[unit_key(unit)]["found"], done[unit_key(unit)]["seconds"]) for unit in units]
 
 
 def _measured(experiment: Experiment, units: list[Unit], n_jobs: int) -> Iterator[Line]:
@@ -96,10 +96,6 @@ def _known(experiment: Experiment, options: Mapping[str, Any]) -> Mapping[str, A
         known = ", ".join(experiment.options) or "none"
         raise ValueError(f"{experiment.name} has no option {', '.join(unknown)}. Its options: {known}.")
     return options
-
-
-def _key(unit: Unit) -> str:
-    return repr(sorted(unit.items()))
 
 
 def _told(unit: Unit) -> str:

@@ -64,6 +64,8 @@ class Journal:
         content = file.read()
         # What follows the last whole line was cut off by whatever ended the run.
         whole = content[: content.rfind(b"\n") + 1]
+        if whole.count(b"\n") == 1:
+            whole = b""  # A description without a result is nothing to continue, and nothing to lose.
         if whole and not resume:
             raise JournalError(
                 f"{path} holds the results of an earlier run: resume it (--resume), or write elsewhere (--out)."
