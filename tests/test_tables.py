@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import math
+import re
 import sys
 
 import numpy as np
@@ -158,6 +159,7 @@ def test_free_text_is_left_out(tmp_path):
     table = read(path)
     assert table.schema.names("text") == ["id"]
     assert list(table.frame) == ["x"]
+    assert table.notes[0].startswith("Left out as text or identifiers of more than 1000 different values: 'id'.")
 
 
 def test_test_table_takes_the_labels_and_kinds_of_training(tmp_path):
@@ -176,8 +178,8 @@ BAD = {
     "empty.csv": (b"", errors.EmptyTableError, "empty"),
     "blank.csv": (b"\n\n", errors.EmptyTableError, "empty"),
     "header.csv": (b"x,class\n", errors.EmptyTableError, "no rows"),
-    "long.csv": (b"x,class\n1,a\n2,b,c\n", errors.RaggedRowsError, "Row #3.*Expected 2 columns, got 3"),
-    "short.csv": (b"x,class\n1,a\n2\n", errors.RaggedRowsError, "Row #3.*Expected 2 columns, got 1"),
+    "long.csv": (b"x,class\n1,a\n2,b,c\n", errors.RaggedRowsError, "row 2 has 3 fields, not 2: 2,b,c"),
+    "short.csv": (b"x,class\n1,a\n2\n", errors.RaggedRowsError, "row 2 has 1 fields, not 2: 2"),
     "latin.csv": ("x,class\n1,é\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "latin_header.csv": ("é,class\n1,a\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "wide.csv": ("x,class\n1,a\n2,b\n".encode("utf-16"), errors.WrongEncodingError, "encoding"),
@@ -190,7 +192,11 @@ BAD = {
     "no.parquet": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "not what its name says"),
     "no.arff": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "no @attribute"),
     "sparse.arff": (b"@attribute x real\n@data\n{0 1}\n", errors.UnknownFormatError, "sparse"),
-    "long.arff": (b"@attribute x real\n@attribute class {a,b}\n@data\n1,a,2\n", errors.RaggedRowsError, "got 3"),
+    "long.arff": (
+        b"@attribute x real\n@attribute class {a,b}\n@data\n1,a,2\n",
+        errors.RaggedRowsError,
+        "row 1 has 3 fields",
+    ),
     "text.arff": (
         b"@attribute x real\n@attribute class {a,b}\n@data\ny,a\n",
         errors.WrongKindError,
@@ -298,3 +304,57 @@ def test_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pyarrow: pip install 'outputcodes\[table\]'"):
         read(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "arff"])
+def test_rows_without_a_label_are_counted_by_what_stands_there(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    words = ["a", "NA", "b", "NA", "null", "a", "NULL", "None", "N/A", "?", "nan", "NaN"] + [""] * (ending != "arff")
+    rows = [f"{i},{word}" for i, word in enumerate(words)]
+    if ending == "arff":
+        path.write_text("\n".join(["@attribute x real", "@attribute class {a,b}", "@data", *rows]))
+    else:
+        path.write_text("\n".join(["x,class", *rows]).replace(",", "\t" if ending == "tsv" else ","))
+    table = read(path)
+    (note,) = table.notes
+    assert note.startswith(f"{len(words) - 3} rows without a label left out ('NA' 2, 'null' 1, 'NULL' 1")
+    assert sum(int(count) for count in re.findall(r"' (\d+)", note)) == table.unlabelled == len(words) - 3
+
+
+def test_missing_labels_of_parquet_and_of_frames_are_counted(tmp_path):
+    frame = pd.DataFrame({"x": [1, 2, 3], "class": ["a", None, "b"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    expected = ("1 row without a label left out.",)
+    assert read(tmp_path / "t.parquet").notes == tables.from_frame(frame[["x"]], frame["class"]).notes == expected
+
+
+def test_measurements_are_no_labels(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,price\n" + "".join(f"{i},{i / 7:.3f}\n" for i in range(30)))
+    with pytest.raises(errors.ContinuousTargetError, match=r"'price' holds 30 different numbers in 30 rows.*qcut"):
+        read(path, "price")
+    # Grades such as 1.3 are classes, and so are whole numbers, however many.
+    path.write_text("x,price\n" + "".join(f"{i},{1 + i % 5 / 4}\n" for i in range(30)))
+    assert len(read(path, "price").schema.classes) == 5
+    path.write_text("x,price\n" + "".join(f"{i},{i}\n" for i in range(30)))
+    assert len(read(path, "price").schema.classes) == 30
+
+
+def test_columns_that_are_hardly_what_they_seem(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f'"{i},5",id{i},{i % 3},,{i % 2}\n' for i in range(40)]
+    path.write_text("price,id,colour,note,class\n" + "".join(lines))
+    assert read(path).notes == (
+        "Left out as empty: 'note'.",
+        "'price': 40 categories in 40 rows, '0,5' say; numbers need a decimal point.",
+        "'id': 40 categories in 40 rows, 'id0' say; an identifier is best left out of the file.",
+    )
+
+
+@pytest.mark.parametrize("target", [None, "class"])
+@pytest.mark.parametrize("row", ["1;a", "1,5;a"])
+def test_another_separator_is_told(tmp_path, row, target):
+    path = tmp_path / "t.csv"
+    path.write_text(f"x;class\n{row}\n{row}\n")
+    with pytest.raises(tables.TableError, match="fields look separated by ';'"):
+        read(path, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
@@ -15,6 +15,7 @@ from scipy import sparse
 
 from outputcodes._blocks import Run, row_blocks, serially
 from outputcodes._kernels.smo import gather, rbf_rows
+from outputcodes._kernels.smo_lanes import LANES
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -24,8 +25,8 @@ KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
 KEPT_FEATURES = 32
 # Rows that are computed at a time: enough for the matrix product to run at its full speed.
 ROWS_AT_A_TIME = 128
-# What a pass over whole vectors may read beyond the last row.
-SPARE = 64
+# What a pass over whole vectors, which reads LANES values at a time, may read beyond the last row.
+SPARE = LANES
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,14 @@ class Kernel:
 
 @dataclass
 class Order:
-    """Where each example's values are in a row, and the features in that order."""
+    """Where each example's values are in a row, and the features in that order; it may change under the lock only.
+
+    Gram matrices that share their geometry share the order and its lock.
+    """
 
     place: Rows
     X: Any
+    lock: Any = field(default_factory=RLock)
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,8 @@ class Gram:
         The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
         place[i].
     spent : bool, default=False
-        Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory.
+        Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory, after which it
+        holds nothing (its capacity is 0) and has only its geometry to share.
     flat : ndarray of shape (capacity·n + SPARE,)
         The same memory in one line, with a few values to spare; empty for kernel values that were given.
     """
@@ -134,9 +140,9 @@ class Gram:
     ) -> None:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
-        self._lock = RLock()
         self._order = Order(np.arange(self.n), X)
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
+        self._lock = self._order.lock
         self.spent = False
         if kernel.name == "precomputed":
             self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
@@ -150,8 +156,8 @@ class Gram:
                 )
             # Pages of memory are taken only when rows are written to them.
             size = capacity * self.n + SPARE
-            if room is None and like is not None and like.spent and (like.flat.dtype, like.flat.size) == (dtype, size):
-                room = like.flat
+            if room is None and like is not None:
+                room = like._given_up(dtype, size)
             self.flat = np.empty(size, dtype=dtype) if room is None else room
             self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
             self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
@@ -264,7 +270,8 @@ class Gram:
         """Whether a new Gram matrix of these would be the same as this one."""
         mine = (self.kernel.name, self.kernel.gamma, self.kernel.degree, self.kernel.coef0, self.megabytes)
         return (
-            mine == (kernel.name, kernel.gamma, kernel.degree, kernel.coef0, megabytes)
+            self.capacity > 0
+            and mine == (kernel.name, kernel.gamma, kernel.degree, kernel.coef0, megabytes)
             and self.store.dtype == dtype
             and _equal(kernel.centre, self.kernel.centre)
             and _equal(X, self.X)
@@ -274,19 +281,33 @@ class Gram:
         """While entered, rows that are held stay where they are."""
         return nullcontext() if self.capacity == self.n else self._lock
 
+    def _given_up(self, dtype: Any, size: int) -> NDArray[Any] | None:
+        """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs."""
+        with self._lock:
+            if not self.spent or (self.flat.dtype, self.flat.size) != (dtype, size):
+                return None
+            room = self.flat
+            self.flat, self.store = np.empty(0, dtype), np.empty((0, self.n), dtype)
+            self._row = self._last_use = np.empty(0, dtype=np.intp)
+            self._slot[:] = -1
+            return room
+
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
         """Room for distances or products beside the Gram matrix, or that of `like` if it is of the same X."""
         kernel, X = self.kernel, self.X
         if not isinstance(kernel.name, str) or kernel.name == "precomputed":
+            return None
+        whole = self.n**2 * np.dtype(dtype).itemsize
+        # Who shares an order must hold all rows, for then only are they where the order says.
+        if 2 * whole > megabytes * 2**20:
             return None
         if like is not None and (shared := like._geometry) is not None:
             same = shared.rows.dtype == dtype and shared.of_rbf == (kernel.name == "rbf")
             if same and _equal(X, like.X):
                 self._order = shared.order
                 return shared
-        whole = self.n**2 * np.dtype(dtype).itemsize
         quick = X.shape[1] < KEPT_FEATURES and not sparse.issparse(X) and (like is None or dtype == np.float32)
-        if 2 * whole > megabytes * 2**20 or quick:
+        if quick:
             return None
         rows, known = np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool)
         return Geometry(kernel.name == "rbf", rows, known, self._order)

@@ -262,8 +262,8 @@ def folds_of(splitter: Any, y: NDArray[Any], kept: Rows) -> Folds:
     return [(train[train >= 0], test[test >= 0]) for train, test in placed]
 
 
-def warn_of_constant_columns(columns: Columns) -> None:
-    """Say which columns of a trained code answer a constant."""
+def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
+    """Say which columns of a trained code answer a constant: to who is so many frames above, this one included."""
     constant = np.flatnonzero(~columns.live)
     if constant.size:
         shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
@@ -271,7 +271,7 @@ def warn_of_constant_columns(columns: Columns) -> None:
             f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
             f"sample and answer a constant: {shown}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

@@ -217,8 +217,9 @@ def test_a_mapping_may_hold_a_class_that_the_sample_lacks():
 def test_a_column_of_one_sign_answers_it_and_says_so(estimator):
     X, y = load_iris(return_X_y=True)
     X, y = X[:100], y[:100]
-    with pytest.warns(UserWarning, match=r"1 of 2 columns of the code have only one sign.*: 1\."):
+    with pytest.warns(UserWarning, match=r"1 of 2 columns of the code have only one sign.*: 1\.") as said:
         model = AdaBoostMO({0: [1, 1], 1: [-1, 1], 2: [-1, -1]}, 5, estimator=estimator).fit(X, y)
+    assert {one.filename for one in said if "one sign" in str(one.message)} == {__file__}
     assert model.code_matrix_.shape == (3, 2)
     assert (model.margins(X)[:, 1] == 1).all()
     alone = AdaBoostMO([[1], [-1]], 5, estimator=estimator).fit(X, y)

@@ -13,7 +13,9 @@ BAD_TABLES = {
     "one class": (b"x,class\n1,a\n2,a\n", "all labels are 'a'"),
     "no labels": (b"x,class\n1,\n2,\n", "no row has a label"),
     "ragged": (b"x,class\n1,a\n2,b,c\n", "ragged|fields|columns"),
-    "encoding": ("x,class\n1,\xe4\n2,\xf6\n".encode("latin-1"), "not UTF-8"),
+    "encoding": ("x,class\n1,\xe4\n2,\xf6\n".encode("latin-1"), "--encoding latin-1"),
+    "measurements": (b"x,class\n1,0.5\n2,1.25\n3,1.75\n", "measurements, not classes"),
+    "semicolons": (b"x;class\n1;a\n2;b\n", "fields look separated by ';'"),
     "twice": (b"x,x,class\n1,2,a\n3,4,b\n", "'x'"),
 }
 
@@ -24,10 +26,11 @@ def test_bad_tables(run, tmp_path, name, verb):
     content, message = BAD_TABLES[name]
     path = tmp_path / "bad.csv"
     path.write_bytes(content)
-    done = run(verb, path, "--out", tmp_path / "out")
+    out = tmp_path / ("m.skops" if verb == "fit" else "out")
+    done = run(verb, path, "--out", out)
     assert done.code == 2
     assert any(words in done.err for words in message.split("|")), done.err
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()
 
 
 def test_a_target_or_a_split_that_is_not_there(run, fruit):
@@ -43,7 +46,7 @@ def test_all_messages_differ(run, tmp_path):
     told = set()
     for content, _ in BAD_TABLES.values():
         (tmp_path / "bad.csv").write_bytes(content)
-        told.add(run("fit", tmp_path / "bad.csv", "--out", tmp_path / "m").err)
+        told.add(run("fit", tmp_path / "bad.csv", "--out", tmp_path / "m.skops").err)
     assert len(told) == len(BAD_TABLES)
 
 
@@ -76,6 +79,9 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["code", "nothing"], "nothing"),
         (["fit", "iris", "--out", "nowhere/m.skops"], "There is no folder nowhere"),
         (["predict", "m.skops", "new.csv", "--out", "nowhere/p.csv"], "There is no folder nowhere"),
+        (["fit", "iris", "--out", "m.csv"], "must be a file whose name ends in .skops"),
+        (["predict", "m.skops", "new.csv", "--out", "p.txt"], "must be a file whose name ends in .csv or .csv.gz"),
+        (["code", "dense", "--out", "code.txt"], "code.txt must end in .csv, .png, .svg, .pdf"),
         (["inspect", "nowhere.skops"], "There is no model file"),
         (["fit", "iris", "--learner", "svc", "--code", "dense", "--out", "x.skops"], "takes no code"),
     ],
@@ -108,7 +114,27 @@ def test_probabilities_of_a_model_without(run, fruit, tmp_path):
     assert "no probabilities: fit it with --probability softmax" in done.err
     run("fit", fruit, "--learner", "svc", "--out", tmp_path / "m.skops")
     done = run("predict", tmp_path / "m.skops", fruit, "--proba", "--out", tmp_path / "p.csv")
-    assert (done.code, "a SVC, answers no probabilities: fit another" in done.err) == (2, True)
+    assert (done.code, "the SVC in it answers no probabilities: fit another" in done.err) == (2, True)
+
+
+def test_what_is_read_is_not_written_over(run, fruit, model, tmp_path):
+    as_model = tmp_path / "data.skops"
+    as_model.symlink_to(fruit)
+    as_table = tmp_path / "model.csv"
+    as_table.symlink_to(model)
+    before = fruit.read_bytes(), model.read_bytes()
+    for words in [
+        ("predict", model, fruit, "--out", fruit),
+        ("predict", model, fruit, "--out", as_table),
+        ("fit", fruit, "--out", as_model),
+    ]:
+        done = run(*words)
+        assert (done.code, "is the file that is read" in done.err) == (2, True), done.err
+    assert (fruit.read_bytes(), model.read_bytes()) == before
+    done = run("compare", fruit, "--out", fruit)
+    assert (done.code, "is a file: name a folder" in done.err) == (2, True), done.err
+    done = run("compare", fruit, "--test", fruit)
+    assert (done.code, "is the table itself" in done.err) == (2, True), done.err
 
 
 class Bomb:

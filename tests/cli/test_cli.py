@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 
@@ -33,13 +34,16 @@ def test_compare_prints_a_ranked_table(run):
     done = run("compare", "iris", *SMALL)
     assert done.code == 0, done.err
     assert "iris: 150 rows, 3 classes, 3-fold cross-validation" in done.out
-    lines = [line.split() for line in done.out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    lines = [line.split() for line in done.out.splitlines() if re.match(r" *\*?\d+ ", line)]
+    # Marked where the test does not tell a system from the best.
+    p_values = {line[0]: line[-5] for line in lines[1:]}
+    assert all((rank[0] == "*") == (p != "<.001" and float(p) > 0.05) for rank, p in p_values.items())
     # "vote" serves all-pairs alone.
     found = sorted(" ".join(line[1:4]) for line in lines if line[1] == "ridge")
     assert found == ["ridge all-pairs hamming", "ridge all-pairs vote", "ridge one-vs-all hamming"]
     errors = [float(line[5] if line[1] == "ridge" else line[2]) for line in lines]
     assert errors == sorted(errors)
-    assert [int(line[0]) for line in lines] == [1, 2, 3, 4]
+    assert [int(line[0].lstrip("*")) for line in lines] == [1, 2, 3, 4]
 
 
 def test_compare_writes_results_report_and_model(run, fruit, tmp_path):
@@ -53,7 +57,9 @@ def test_compare_writes_results_report_and_model(run, fruit, tmp_path):
         for learner, code in [("ridge", "one-vs-all"), ("ridge", "all-pairs"), ("maxent", "")]
         for fold in range(3)
     ]
-    assert (out / "report.html").read_text().startswith("<!")
+    report = (out / "report.html").read_text()
+    assert report.startswith("<!")
+    assert "on 15 held-out rows of the first fold" in report
     model, manifest = persistence.load(out / "model.skops")
     table = tables.read(fruit)
     summary = manifest.summary
@@ -100,7 +106,8 @@ def test_a_test_file_and_a_split_column_are_the_same_split(run, fruit, tmp_path)
     both = [f"{line},{'train' if i < 30 else 'test'}" for i, line in enumerate(lines)]
     (tmp_path / "both.csv").write_text("\n".join([f"{head},part", *both]))
     words = SMALL[:-2]
-    assert run("compare", tmp_path / "a.csv", "--test", tmp_path / "b.csv", *words, "--out", tmp_path / "x").code == 0
+    done = run("compare", tmp_path / "a.csv", "--test", tmp_path / "b.csv", *words, "--out", tmp_path / "x")
+    assert (done.code, "a.csv + b.csv: 45 rows" in done.out) == (0, True)
     assert run("compare", tmp_path / "both.csv", "--split", "part", *words, "--out", tmp_path / "y").code == 0
     x, y = (
         [json.loads(line).get("decoders") for line in (tmp_path / name / "results.jsonl").read_text().splitlines()[1:]]
@@ -126,6 +133,34 @@ def test_a_time_limit_leaves_cells_out_and_resume_adds_them(run, fruit, tmp_path
     done = run(*words, "--resume")
     assert done.code == 0, done.err
     assert "time limit" not in done.out
+    assert "were there already" not in done.out
+    assert "9 trainings were there already, 0 were done now" in run(*words, "--resume").out
+
+
+def test_rows_without_a_label_are_told(run, fruit, tmp_path):
+    fruit.write_text(fruit.read_text() + "90,blue,2026-01-01,NA\n" * 5 + "90,blue,2026-01-01,null\n")
+    note = "6 rows without a label left out ('NA' 5, 'null' 1)."
+    done = run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
+    assert (done.code, note in done.out) == (0, True)
+    assert note in run("inspect", tmp_path / "m.skops").out
+    done = run("compare", fruit, *SMALL, "--out", tmp_path / "out")
+    assert (done.code, note in done.out) == (0, True)
+    assert note in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_system_alone_takes_no_code(run):
+    done = run("compare", "iris", "--learners", "maxent", "--codes", "dense", "--cv", "2")
+    assert (done.code, "dense: not tried, as maxent is a system by itself and takes no code" in done.out) == (0, True)
+
+
+def test_the_report_numbers_rows_as_the_file_does(run, fruit, tmp_path):
+    head, *lines = fruit.read_text().splitlines()
+    part = ["1,x,2026-01-01,NA,test"] + [f"{line},{'train' if i < 40 else 'test'}" for i, line in enumerate(lines)]
+    fruit.write_text("\n".join([f"{head},part", *part]))
+    words = ("--learners", "decision-tree", "--split", "part", "--out", tmp_path / "out")
+    assert run("compare", fruit, *words).code == 0
+    found = re.findall(r'"name":"?(\d+)', (tmp_path / "out" / "report.html").read_text())
+    assert sorted(map(int, found)) == [42, 43, 44, 45, 46]
 
 
 def test_predict_is_the_model_on_the_raw_table(run, fruit, model, tmp_path):
@@ -165,6 +200,9 @@ def test_inspect_tells_how_the_model_was_made(run, model):
     for words in ["rows: 45", "learner: ridge", "1 number, 1 category, 1 date", "code of 3 classes × 3 columns"]:
         assert words in done.out
     assert "errors of the columns on the training rows" in done.out
+    assert re.search(r"^training error: \d+\.\d\d %$", done.out, re.MULTILINE)
+    assert re.search(r"^bound on the training error under Hamming decoding: \d+\.\d\d %$", done.out, re.MULTILINE)
+    assert all(re.search(rf"^ *{name}  [+·-] [+·-] [+·-]$", done.out, re.MULTILINE) for name in ("apple", "pear"))
     assert "outputcodes.classifier.OutputCodeClassifier" in done.out
 
 

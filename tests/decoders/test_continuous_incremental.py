@@ -150,6 +150,31 @@ def test_what_helps_where_it_does_not_converge_fits_the_form(form, remedy, monke
     with pytest.warns(ConvergenceWarning, match=re.escape(remedy)) as said:
         Continuous(**form).fit(*a_problem(0))
     assert all("beta" not in str(one.message) for one in said if "bound" in form)
+    assert {one.filename for one in said} == {__file__}
+
+
+@pytest.mark.filterwarnings("ignore:Continuous. SPOC stopped")
+@pytest.mark.parametrize("norm", NORMS)
+def test_columns_after_the_sample_is_separated_add_nothing(norm):
+    rng = np.random.default_rng(1)
+    y, code = np.arange(40) % 3, rng.choice([-1, 1], size=(3, 8))
+    H = 2 * code[y] + rng.normal(size=(40, 8))
+    fitted = Continuous(norm, incremental=True, bound=1.0).fit(H, y, code)
+    slack = np.array([losses(H[:, :last], y, fitted.matrix_[:, :last]).sum() for last in range(1, 9)])
+    np.testing.assert_allclose(fitted.slack_, slack, atol=1e-9)
+    done = np.flatnonzero(fitted.slack_ <= 1e-12 * len(y))
+    assert len(done) > 1
+    assert not fitted.matrix_[:, done[1:]].any()
+
+
+def test_a_bound_that_does_not_bind_is_no_worse_than_a_price():
+    """Where one column cannot separate the classes and β tends to 0, SPOC stops short: what it found before counts."""
+    rng = np.random.default_rng(0)
+    y, code = np.arange(60) % 4, codes.Dense(length=12).matrix(4, random_state=0)
+    H = 2 * code[y][:, :1] + 0.1 * rng.normal(size=(60, 12))[:, :1]
+    fitted = Continuous(bound=3.0).fit(H, y, code[:, :1])
+    assert fitted.slack_[0] <= Continuous(beta=0.1, tol=1e-9).fit(H, y, code[:, :1]).slack_[0] + 1e-6
+    assert fitted.gap_ < 1e-3 * fitted.slack_[0]
 
 
 def test_small_margins_are_learned_from_too():

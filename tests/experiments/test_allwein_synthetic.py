@@ -19,6 +19,7 @@ from outputcodes.experiments.allwein_synthetic import (
     draw_sample,
     measure,
 )
+from outputcodes.experiments.experiment import Result
 
 
 def plain_adaboost(u, signs, u_test, rounds, either):
@@ -87,6 +88,38 @@ def test_levels_are_those_of_another_program(code):
     found = measure("inside", 5, code, rounds=10, repetitions=4, seed=0)
     for name, reference in zip(MEASURES[:2], REFERENCE["inside", code, 5], strict=False):
         assert reference / 1.5 < np.mean(found[name]) < 1.5 * reference
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict", "alone"),
+    [
+        ({3: 1.0, 4: 1.0}, "supported", "lower for k = 3, 4"),
+        ({3: 1.0, 4: 0.0}, "supported", "lower for k = 3"),
+        ({3: 1.0, 4: -0.1}, "undecided", "lower for k = 3; higher for k = 4"),
+        ({3: -1.0, 4: -1.0}, "not supported", "higher for k = 3, 4"),
+        ({3: 0.0, 4: 0.0}, "undecided", "none decides"),
+    ],
+)
+def test_claims_count_a_sample_once_and_hide_no_reversal(gaps, verdict, alone):
+    results = [
+        Result(
+            {"reading": "inside", "code": code, "k": k},
+            {
+                "binary": [20.0 + at + (gap if code == "complete" else 0.0) for at in range(10)],
+                "hamming": [30.0 + 2 * gap] * 10,
+                "exponential": [30.0] * 10,
+            },
+            0.0,
+        )
+        for k, gap in gaps.items()
+        for code in ("complete", "one-vs-all")
+    ]
+    decoders, _, binary = ALLWEIN_FIGURE3.present(results).claims
+    for claim in (decoders, binary):
+        assert claim.verdict == verdict
+        # Two codes read each of the twenty samples.
+        assert "of 20; " in claim.evidence
+        assert claim.evidence.endswith(f"each k alone: {alone}")
 
 
 def test_an_unknown_reading_is_refused():

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from outputcodes.boosting import AdaBoostOC, SmoothBoost
-from outputcodes.experiments import find, run
+from outputcodes.experiments import Result, find, run
 from outputcodes.experiments.jin import chosen_lambda, measure, reduced, with_noise
 from outputcodes.experiments.jin_published import DATA_SETS, PUBLISHED, published
 
@@ -32,19 +32,27 @@ def test_noise_makes_just_that_share_of_the_labels_wrong():
     assert np.array_equal(with_noise(y, 0.0, 5, np.random.default_rng(0)), y)
 
 
-def test_errors_are_those_of_the_boosters_on_the_same_splits():
+@pytest.mark.parametrize("first", [0, 1])
+def test_errors_are_those_of_the_boosters_on_the_same_splits(first):
     X, y = load_iris(return_X_y=True)
-    found = measure("iris", "oc", rounds=10, noise=0.2, splits=2, lambdas=[0.5], trials=1)
-    smooth = measure("iris", "random", rounds=10, noise=0.2, splits=2, lambdas=[0.5], trials=1)
-    for seed, (train, test) in enumerate(StratifiedShuffleSplit(2, train_size=0.6, random_state=0).split(X, y)):
+    same = {"data_set": "iris", "rounds": 10, "noise": 0.2, "splits": 2, "lambdas": [0.5], "trials": 1, "seed": first}
+    found, smooth, coded = (measure(method=method, **same) for method in ("oc", "random", "probabilistic"))
+    parts = StratifiedShuffleSplit(2, train_size=0.6, random_state=first).split(X, y)
+    for at, (train, test) in enumerate(parts):
+        seed = 2 * first + at
         labels = with_noise(y[train], 0.2, 3, np.random.default_rng(seed))
         for errors, model in (
             (found["errors"], AdaBoostOC(10, random_state=seed)),
             (smooth["errors"], SmoothBoost(10, 0.5, random_state=seed)),
+            (coded["errors"], SmoothBoost(10, 0.5, "probabilistic", random_state=seed)),
         ):
             wrong = sum(a != b for a, b in zip(model.fit(X[train], labels).predict(X[test]), y[test], strict=True))
-            assert errors[seed] == pytest.approx(100 * wrong / len(test), abs=1e-3)
+            assert errors[at] == pytest.approx(100 * wrong / len(test), abs=1e-3)
+        assert coded["gammas"][at] == model.gamma_
     assert smooth["lambdas"] == [0.5, 0.5]
+    assert smooth["gammas"] == []
+    # The γ that is given is the one in use; with 0 the code is the random one.
+    assert measure(method="probabilistic", gamma=0.0, **same) == smooth | {"gammas": [0.0, 0.0]}
 
 
 def test_lambda_is_the_one_of_the_least_held_out_error_by_hand():
@@ -72,10 +80,27 @@ def test_tables_of_a_part_of_the_data_sets(tmp_path):
         experiment = find(name)
         results = run(experiment, data_sets=["iris"], quick=True, out=tmp_path, resume=True)
         findings = experiment.present(results)
-        assert findings.tables[0].header[-1] == "iris"
+        assert [row[0] for row in findings.tables[0].rows] == ["iris"]
         assert len(findings.claims) == statements
         # One data set can't decide a claim over data sets.
         assert {claim.verdict for claim in findings.claims} == {"undecided"}
+
+
+def test_tables_show_the_mean_its_standard_error_and_the_published_one():
+    def result(method, errors, gammas=()):
+        unit = {"data_set": "iris", "method": method, "rounds": 50, "noise": 0.2}
+        return Result(unit, {"errors": errors, "lambdas": [], "gammas": list(gammas)}, 0.0)
+
+    random, coded = (
+        result("random", [9.0, 11.0, 13.0, 11.0]),
+        result("probabilistic", [9.0, 11.0, 16.0, 10.0], [0, 0, 4, 2]),
+    )
+    findings = find("jin-table5").present([random, coded])
+    # Deviations −2, 0, 2, 0: variance 8/3, and two standard errors are 2·√(8/3/4). Published: 8.0 and 5.5.
+    assert findings.tables[0].rows == [("iris", "11.0 ± 1.6 (8.0, +3.0)", "11.5 ± 3.1 (5.5, +6.0)")]
+    # Where γ is above 0 the differences are 3 and −1.
+    assert findings.remarks[0].startswith("γ chosen: 0 in 2, 2 in 1, 4 in 1 of 4 splits.")
+    assert "by +1.0 on average" in findings.remarks[0]
 
 
 def test_two_processes_find_what_one_finds():

@@ -87,7 +87,7 @@ def test_experiments_with_one_record_share_their_measurements(tmp_path):
 def test_unknown_names_are_told_with_the_known_ones():
     with pytest.raises(ValueError, match="Choose from: a, b"):
         run(experiment(), data_sets=["c"])
-    with pytest.raises(ValueError, match=r"no option exponent\. Its options: power"):
+    with pytest.raises(ValueError, match=r"options: exponent unknown here\. Choose from: power"):
         run(experiment(), options={"exponent": 3})
     with pytest.raises(ValueError, match="jin-table2"):
         find("jin-table22")
@@ -100,7 +100,7 @@ def test_the_page_is_a_rendering_of_the_files_alone(tmp_path):
     write_page([experiment(), experiment(name="absent")], results, page)
     first = page.read_text()
     assert "| 3 | 9 |" in first
-    assert "- all fits: **supported**. it does" in first
+    assert "- **supported**: all fits (it does)." in first
     assert "](../results/squares.svg)" in first
     assert "absent" not in first
     drawn = (results / "squares.svg").read_bytes()

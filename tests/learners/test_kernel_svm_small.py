@@ -1,5 +1,7 @@
 """KernelSVM's columns on a whole Gram matrix: the answers of the way for large ones, of LIBSVM, of the definition."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -8,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from outputcodes._gram import Gram, Kernel
-from outputcodes.learners import _kernel_small
+from outputcodes.learners import _kernel_columns, _kernel_small
 from outputcodes.learners.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -130,11 +132,80 @@ def test_a_spent_gram_matrix_gives_its_memory_and_its_distances():
     first = Gram(Kernel("rbf", gamma=0.3), X, np.float64, 100)
     first.arrange(y)
     first.hold(np.arange(len(y)))
-    first.spent = True
+    memory, first.spent = first.store, True
     second = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=first)
-    assert np.shares_memory(first.store, second.store)
+    assert np.shares_memory(memory, second.store)
     assert np.allclose(second.rows(np.arange(len(y))), K, atol=1e-12)
     second.spent = True
     third = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=second)
     assert np.array_equal(third.place, second.place)
     assert np.allclose(third.rows(np.arange(len(y))), K, atol=1e-12)
+
+
+def test_memory_is_given_away_once_and_with_it_what_was_held():
+    first = KernelSVM(gamma=0.1).prepare(X)
+    rows = np.arange(len(y))
+    first.gram.hold(rows)
+    first.gram.spent = True
+    second = KernelSVM(gamma=0.3).prepare(X, like=first)
+    assert np.allclose(second.gram.rows(rows), rbf_kernel(X, gamma=0.3), atol=1e-12)
+    # The same kernel again, and another one: neither in the second's memory, nor from what is there now.
+    for gamma in (0.1, 0.2):
+        later = KernelSVM(gamma=gamma).prepare(X, like=first)
+        assert np.allclose(later.gram.rows(rows), rbf_kernel(X, gamma=gamma), atol=1e-12)
+    assert np.allclose(second.gram.rows(rows), rbf_kernel(X, gamma=0.3), atol=1e-12)
+    assert np.allclose(first.gram.between(rows, rows[:5]), K[:, :5], atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_a_preparation_like_a_larger_one_is_in_its_own_order(bias):
+    learner = KernelSVM(C=2, gamma=0.1, bias=bias, tol=1e-6)
+    large = learner.prepare(X)
+    expected = learner.fit_columns(large, y, MIXED).margins(X)
+    # A third, a half or all of the rows fit, but not twice, as those do that are in the order of their classes.
+    for megabytes in (0.25, 0.4, 1.0):
+        small = KernelSVM(C=2, gamma=0.1, bias=bias, tol=1e-6, cache_size=megabytes, max_iter=20_000)
+        fitted = small.fit_columns(small.prepare(X, like=large), y, MIXED)
+        assert np.allclose(fitted.margins(X), expected, atol=1e-4)
+
+
+def test_columns_in_company_read_an_arranged_gram_matrix_right(monkeypatch):
+    learner = KernelSVM(C=2, gamma=0.1, tol=1e-6)
+    data = learner.prepare(X)
+    expected = learner.fit_columns(data, y, MIXED)
+    monkeypatch.setattr(_kernel_small, "SMALL", 0)
+    monkeypatch.setattr(_kernel_columns, "WORKING_SET", 0)
+    for init in (None, expected):
+        company = learner.fit_columns(data, y, MIXED, init=init)
+        assert np.allclose(company.margins(X), expected.margins(X), atol=1e-4)
+
+
+def test_another_first_fit_on_the_same_preparation_may_arrange_it(monkeypatch):
+    learner = KernelSVM(C=2, gamma=0.1, tol=1e-6)
+    expected, data, hold = fit(learner), learner.prepare(X), Gram.hold
+
+    def after_another_thread(self, rows, *run):
+        self.arrange(np.roll(y, 1))
+        return hold(self, rows, *run)
+
+    monkeypatch.setattr(Gram, "hold", after_another_thread)
+    assert np.allclose(learner.fit_columns(data, y, MIXED).margins(X), expected.margins(X), atol=1e-4)
+
+
+def test_gram_matrices_of_one_order_wait_for_each_other():
+    wide = np.hstack([X, X])
+    first = Gram(Kernel("rbf", gamma=0.3), wide, np.float64, 100)
+    second = Gram(Kernel("rbf", gamma=0.1), wide, np.float64, 100, like=first)
+    rows, arranged = np.arange(len(y)), []
+
+    def compute(task, blocks):
+        # While the first computes its first rows, another thread would arrange the second.
+        other = Thread(target=lambda: arranged.append(second.arrange(y)), daemon=True)
+        other.start()
+        other.join(0.05)
+        assert not arranged
+        return [task(block) for block in blocks]
+
+    first.hold(rows, compute)
+    assert np.allclose(first.rows(rows), rbf_kernel(wide, gamma=0.3), atol=1e-12)
+    assert np.allclose(second.rows(rows), rbf_kernel(wide, gamma=0.1), atol=1e-12)

@@ -189,6 +189,38 @@ def test_lesser_reports_are_whole_too(browser, tmp_path, kind):
     assert quiet(browser, path)
 
 
+def test_losses_have_four_decimals_and_one_far_off_does_not_press_the_others(browser, tmp_path):
+    errors = {"a": 0.5, "b": 0.61234567, "c": 16.0}
+    rows = [
+        {"learner": name, "fold_errors": [error - 0.25, error + 0.25], "fit_seconds": 1.0 + error}
+        for name, error in errors.items()
+    ]
+    path = write_report(report_data(rows, metric="log-loss"), tmp_path / "report.html")
+    browser.open(path, 800)
+    assert browser.texts("#ranked td.of-error b") == ["0.5000", "0.6123", "16.0000"]
+    assert all(len(text.partition(".")[2]) == 4 for text in browser.texts("#ranked td.of-error small"))
+    a, b, c = (
+        browser.ask(f"+document.querySelector('#time .mark[data-rank=\"{rank}\"]').getAttribute('y')")
+        for rank in (1, 2, 3)
+    )
+    # Distances are those of logarithms.
+    ratio = (a - b) / (a - c)
+    assert ratio == pytest.approx(np.log(0.61234567 / 0.5) / np.log(16 / 0.5), rel=1e-3)
+    assert quiet(browser, path)
+
+
+def test_names_that_begin_alike_stay_different(browser, tmp_path):
+    few, names = y < 3, np.array([f"a-name-that-begins-alike-{end}" for end in ("one", "two", "six")])
+    winner = answers(OutputCodeClassifier(Ridge()).fit(X[few], names[y[few]]), X[few], names[y[few]])
+    data = report_data([{"learner": "ridge", "error": 0.1}], winner, held_out="rows of the first fold")
+    path = write_report(data, tmp_path / "report.html")
+    browser.open(path, 800)
+    shown = browser.ask("[...document.querySelectorAll('#code .code text')].map(t => t.firstChild.textContent)")
+    assert [text[-4:] for text in shown if "…" in text] == ["-one", "-six", "-two"]
+    assert all(len(text) == 14 for text in shown if "…" in text)
+    assert f"of {few.sum()} rows of the first fold are wrong" in browser.texts("#confusion .lead")[0]
+
+
 def test_one_split_and_the_features_of_a_row(browser, tmp_path):
     frame = pd.DataFrame({NASTY: X[:, 2], "shape": np.where(X[:, 3] > 0.5, NASTY, "round")})
     table = make_pipeline(make_column_transformer((OneHotEncoder(), ["shape"]), remainder="passthrough"), Ridge())

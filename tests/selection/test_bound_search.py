@@ -176,6 +176,20 @@ def test_what_cannot_be_judged_is_refused():
         BoundSearch(clone(SVM).set_params(decoder="squared"), {}).fit(X, names)
 
 
+def test_several_labels_a_row_are_refused_before_the_training(monkeypatch):
+    monkeypatch.setattr(KernelSVM, "fit_columns", lambda *args, **options: pytest.fail("it was trained"))
+    labels = np.stack([names == "bari", X[:, 0] > 0.5], axis=1).astype(int)
+    with pytest.raises(ValueError, match="several labels a row"):
+        BoundSearch(OutputCodeClassifier(KernelSVM(bias="folded"), code="one-vs-all"), {}).fit(X, labels)
+
+
+def test_memory_does_not_change_what_is_found():
+    wide = np.hstack([X, X, X])  # with so many features distances are kept
+    model = OutputCodeClassifier(KernelSVM(bias="none", tol=1e-6, max_iter=20_000), code="one-vs-all")
+    found = BoundSearch(model, {"estimator__cache_size": [2000, 0.02, 0.05]}).fit(wide, names).cv_results_["loo_error"]
+    assert found == pytest.approx([leave_one_out(clone(model).fit(wide, names), wide, names).error] * 3)
+
+
 def test_objects_in_the_grid_are_copied():
     given = KernelSVM(bias="folded", gamma=1.0, tol=1e-8)
     costs = [0.001, 1.0, 100.0]

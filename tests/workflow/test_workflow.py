@@ -14,6 +14,7 @@ from outputcodes import OutputCodeClassifier, selection, tables
 from outputcodes.learners import LEARNERS
 from outputcodes.tables import TableError
 from outputcodes.workflow import SYSTEMS, Cell, Source, cross_validation, make_plan, official, run
+from outputcodes.workflow import evaluate as evaluate_module
 from outputcodes.workflow.evaluate import evaluate
 from outputcodes.workflow.journal import Journal, JournalError
 
@@ -131,6 +132,32 @@ def test_by_default_every_learner_and_system_is_tried():
     assert set(tried) == {*LEARNERS, *SYSTEMS}
     # A learner's codes one after another, and nothing twice.
     assert len(set(make_plan(1000, 5).cells)) == len(tried)
+
+
+def test_a_quick_plan_says_what_it_leaves_out_of_each_part():
+    (note,) = make_plan(1000, 5, quick=True, decoders=["loss"]).left_out
+    assert note.startswith("A quick plan leaves out of the learners ridge, ")
+    assert "; of the codes sparse, bch, complete." in note
+
+
+def test_compiling_is_no_part_of_the_time(wine, monkeypatch):
+    sizes = []
+    fit = OutputCodeClassifier.fit
+
+    def counted(self, X, y, **options):
+        sizes.append(X.shape[0])
+        return fit(self, X, y, **options)
+
+    monkeypatch.setattr(OutputCodeClassifier, "fit", counted)
+    monkeypatch.setattr(evaluate_module, "_WARM", set())
+    plan = make_plan(178, 3, learners=["ridge", "decision-tree"], codes=["all-pairs"], decoders=["loss"])
+    halves = Source("wine", wine.table, official(["train", "test"] * 89))
+    first = run(halves, plan)
+    assert sizes == [24, 89]
+    assert first.computed == 2
+    again = run(halves, plan)
+    assert sizes == [24, 89, 89]
+    assert [row["fold_errors"] for row in first.rows] == [row["fold_errors"] for row in again.rows]
 
 
 @pytest.mark.parametrize("words", [("train", "test"), ("Training", "x"), ("0", "1"), (False, True)])

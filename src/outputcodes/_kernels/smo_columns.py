@@ -13,7 +13,7 @@ from numba import njit
 from outputcodes._kernels.smo import add_multiple, line, set_sides, solve_pairs, solve_unbalanced
 from outputcodes._kernels.smo_lanes import BIG, LANES
 
-# How often a column is gone on with when its e is computed afresh.
+# How often a column is gone on with when its e, computed afresh, turns out wrong, before it is given up.
 REFRESHES = 10
 
 

@@ -148,7 +148,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         if fixed is not None and live is not None:
             constant = np.sign(fixed[np.unique(labels)].sum(axis=0)).astype(np.float64)
             self.code_matrix_, self.columns_ = fixed, PartlyConstant(self.columns_, live, constant)
-            warn_of_constant_columns(self.columns_)
+            warn_of_constant_columns(self.columns_, stacklevel=3)
         self.margin_loss_ = self.margin_loss
         self.decoder_ = self._decoder(self.code_matrix_)
         if self.decoder_.needs is not None:

@@ -10,5 +10,7 @@ def main() -> None:
     try:
         from outputcodes.cli.app import app
     except ImportError as missing:
+        if (missing.name or "").startswith("outputcodes"):
+            raise
         sys.exit(f"The command line needs {missing.name}: pip install 'outputcodes[cli]'")
     app()

@@ -12,15 +12,20 @@ from rich.console import Console
 from outputcodes import codes
 from outputcodes.cli._common import told_errors
 
+DRAWN = [name for name, make in codes.CODES.items() if not getattr(make(), "needs_problem", False)]
+ENDINGS = (".csv", ".png", ".svg", ".pdf")
+
 
 def code(
-    name: Annotated[str, typer.Argument(help=f"Of {', '.join(codes.CODES)}.")],
+    name: Annotated[str, typer.Argument(help=f"Of {', '.join(DRAWN)}; other codes are made from data.")],
     k: Annotated[int, typer.Option("-k", "--classes", min=2, help="Classes.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Of a random code.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Save it: .csv the matrix, .png, .svg or .pdf a picture.")] = None,
 ) -> None:
     """Draw a code for k classes, say what is known of it, and save it."""
     with told_errors():
+        if out is not None and out.suffix not in ENDINGS:
+            raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
         M = codes.as_code(name).matrix(k, random_state=seed)
         if out is not None:
             _save(M, out)

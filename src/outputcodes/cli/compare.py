@@ -78,6 +78,9 @@ def compare(
     console.print(_table(outcome.rows, outcome.title, metric, console.width))
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
+    if outcome.found:
+        told = f"{outcome.found} trainings were there already, {outcome.computed} were done now"
+        console.print(told, markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
 
@@ -85,7 +88,7 @@ def compare(
 def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> Table:
     """The best rows, with as many columns as the terminal has room for."""
     hidden, tested = len(rows) - SHOWN_ROWS, any(row["p_value"] is not None for row in rows)
-    told = ["bold: not significantly worse than the best"] if tested else []
+    told = ["bold, *: not significantly worse than the best"] if tested else []
     table = Table(
         title=title,
         caption="; ".join(told + ([f"{hidden} more rows"] if hidden > 0 else [])) or None,
@@ -103,8 +106,9 @@ def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> T
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows[:SHOWN_ROWS]:
         p, interval = row["p_value"], row["interval"]
+        level = p is not None and p > 0.05
         cells = [
-            str(row["rank"]),
+            f"{'*' if level else ''}{row['rank']}",
             row["learner"],
             row["code"],
             row["decoder"],
@@ -116,9 +120,7 @@ def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> T
             f"{row['predict_seconds']:.3f}",
             _size(row["size_bytes"]),
         ]
-        table.add_row(
-            *cells[: 4 + len(headings)], style="bold" if row["rank"] == 1 or (p is not None and p > 0.05) else None
-        )
+        table.add_row(*cells[: 4 + len(headings)], style="bold" if row["rank"] == 1 or level else None)
     return table
 
 

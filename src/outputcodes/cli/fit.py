@@ -46,3 +46,5 @@ def fit(
         markup=False,
         highlight=False,
     )
+    for note in summary.get("notes", ()):
+        Console().print(f"· {note}", style="dim", markup=False, highlight=False)

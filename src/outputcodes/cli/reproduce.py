@@ -14,7 +14,7 @@ from rich.table import Table
 
 from outputcodes.cli._common import names, progress_bar, told_errors
 from outputcodes.experiments import EXPERIMENTS, Experiment, Findings, find, run, write_page
-from outputcodes.experiments.running import Watch
+from outputcodes.experiments.running import Watch, shared_out
 
 PAGE = "published-results.md"
 VERDICTS = {"supported": "green", "not supported": "red", "undecided": "yellow"}
@@ -40,13 +40,13 @@ def reproduce(
         return
     with told_errors():
         chosen = list(EXPERIMENTS.values()) if experiment == "all" else [find(name) for name in names(experiment) or ()]
-        settings = dict(map(_setting, options or ()))
+        plan = shared_out(chosen, names(datasets), dict(map(_setting, options or ())))
         written: set[str] = set()
-        for each in chosen:
+        for each, own, settings in plan:
             with progress_bar(console) as progress:
                 results = run(
                     each,
-                    data_sets=names(datasets),
+                    data_sets=own,
                     quick=quick,
                     options=settings,
                     out=out,
@@ -57,10 +57,10 @@ def reproduce(
                 )
             written.add(each.stem)
             _show(each, each.present(results), console)
+            if out is not None:
+                write_page(EXPERIMENTS.values(), out, page or out / PAGE)
         if out is not None:
-            target = page or out / PAGE
-            write_page(EXPERIMENTS.values(), out, target)
-            console.print(f"{target}: the page, with all results in {out}", markup=False, highlight=False)
+            console.print(f"{page or out / PAGE}: the page, with all results in {out}", markup=False, highlight=False)
 
 
 def _watch(progress: Progress, name: str) -> Watch:
@@ -94,10 +94,12 @@ def _show(experiment: Experiment, findings: Findings, console: Console) -> None:
     for found in findings.tables:
         table = Table(*found.header, title=f"{experiment.name}: {found.title}", box=SIMPLE_HEAD, show_edge=False)
         for row in found.rows:
-            table.add_row(*row)
+            table.add_row(*(cell.replace("**", "") for cell in row))
         console.print(table)
         for remark in found.remarks:
             console.print(remark, style="dim", markup=False, highlight=False)
+    for remark in findings.remarks:
+        console.print(f"· {remark}", style="dim", markup=False, highlight=False)
     for claim in findings.claims:
         console.print(f"[{VERDICTS[claim.verdict]}]{claim.verdict}[/]: {claim.statement}", highlight=False)
         console.print(f"  {claim.evidence}", style="dim", markup=False, highlight=False)

@@ -28,6 +28,8 @@ CACHE_SIZE = 2000
 SMALLEST_BETA = 1e-6
 # Where 0 is optimal, what a solver finds is its noise: not below the value at 0 but for rounding, this part of it.
 ROUNDING = 1e-12
+# ψ of the worst example is a strict measure: an objective known to this part of it is good enough for a code.
+ENOUGH = 1e-3
 
 
 class Continuous(Decoder):
@@ -130,10 +132,14 @@ class Continuous(Decoder):
         H, labels, code = check_margins(np.where(np.isnan(F), 0.0, F), y, M)
         checked = check_weight(weight, len(labels))
         cost = np.ones(len(labels)) if checked is None else checked
-        if self.kernel != "linear":
-            self._fit_kernel(H, labels, len(code), cost)
-        else:
-            self._fit_matrix(H, labels, len(code), cost)
+        learn = self._fit_matrix if self.kernel == "linear" else self._fit_kernel
+        if short := learn(H, labels, len(code), cost):
+            remedy = "raise beta or tol" if self.bound is None else "lower bound, or raise tol"
+            warnings.warn(
+                f"Continuous: SPOC stopped at a gap of {max(short):.2g}; scale the margins, {remedy}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         if not self._learned().any():
             warnings.warn(
                 f"Continuous has learned nothing: no matrix is better than 0 on these margins of {H.shape[1]} columns "
@@ -143,16 +149,22 @@ class Continuous(Decoder):
             )
         return self
 
-    def _fit_matrix(self, H: Array, y: Rows, k: int, cost: Array) -> None:
-        """All columns at once, or those that wait as soon as they gain; what waits at the end stays 0."""
+    def _fit_matrix(self, H: Array, y: Rows, k: int, cost: Array) -> list[float]:
+        """All columns at once, or those that wait as soon as they gain; what waits at the end stays 0.
+
+        Answers the gaps at which SPOC stopped short, as `_fit_kernel` does.
+        """
         rows, L = np.arange(len(y)), H.shape[1]
         b = 1.0 - np.eye(k)[y]
         M, slack, penalty, gap = np.zeros((k, L)), [_slack(b, y, cost)], 0.0, 0.0
-        first = 0
+        first, short = 0, list[float]()
         for last in range(1, L + 1) if self.incremental else [L]:
+            if slack[-1] <= ROUNDING * cost.sum():
+                slack.append(slack[-1])
+                continue
             h = H[:, first:last]
             # Leads that are won are granted to the columns that follow.
-            found = self._solve(h, y, b - b[rows, y][:, None], cost)
+            found = self._solve(h, y, b - b[rows, y][:, None], cost, short)
             gains = found.objective < slack[-1] * (1 - ROUNDING)
             if gains:
                 M[:, first:last], first = found.matrix, last
@@ -163,35 +175,38 @@ class Continuous(Decoder):
             slack.append(_slack(b, y, cost))
         self.matrix_, self.slack_ = M, np.array(slack[1:])
         self.objective_, self.gap_ = penalty + slack[-1], gap
+        return short
 
-    def _solve(self, H: Array, y: Rows, b: Array, cost: Array) -> Solution:
+    def _solve(self, H: Array, y: Rows, b: Array, cost: Array, short: list[float]) -> Solution:
         if self.norm != "l2":
             beta = self.beta if self.bound is None else 0.0
             return _linear_programs.solve(H, y, b, cost, self.norm, beta, self.bound)
         if self.bound is not None:
-            return self._within_bound(H, y, b, cost, self.bound)
-        return self._quadratic(H, y, b, cost, self.beta)
+            return self._within_bound(H, y, b, cost, self.bound, short)
+        return self._quadratic(H, y, b, cost, self.beta, short)
 
-    def _quadratic(self, H: Any, y: Rows, b: Array, cost: Array, beta: float) -> Solution:
+    def _quadratic(self, H: Any, y: Rows, b: Array, cost: Array, beta: float, short: list[float]) -> Solution:
         answer = _spoc.solve(H, y, b.shape[1], beta=beta, weight=cost, targets=b, tol=self.tol)
-        self._warn_unless(answer.certificate)
+        short += _stopped_short(answer.certificate)
         assert answer.M is not None  # H are vectors
         return Solution(answer.M, answer.certificate.value, answer.certificate.gap)
 
-    def _within_bound(self, H: Array, y: Rows, b: Array, cost: Array, bound: float) -> Solution:
+    def _within_bound(self, H: Array, y: Rows, b: Array, cost: Array, bound: float, short: list[float]) -> Solution:
         """min Σ w_i ξ_i with ‖M‖ ≤ A: ‖M‖ falls as β grows, and the β at which it is A is the constraint's price."""
+        at_zero = _slack(b, y, cost)
+        if at_zero <= ROUNDING * cost.sum():
+            return Solution(np.zeros((b.shape[1], H.shape[1])), at_zero, at_zero)
         # In units of the margins, so that prices have none.
         unit = float(np.sqrt(cost @ np.square(H).sum(axis=1) / cost.sum())) or 1.0
         H, bound = H / unit, bound * unit
-        tried: dict[float, Solution] = {}
+        tried, doubts = dict[float, Solution](), list[float]()
 
         def excess(log_beta: float) -> float:
-            tried[log_beta] = self._quadratic(H, y, b, cost, float(np.exp(log_beta)))
+            tried[log_beta] = self._quadratic(H, y, b, cost, float(np.exp(log_beta)), doubts)
             return float(np.linalg.norm(tried[log_beta].matrix)) - bound
 
         # (β/2)‖M‖² is at most the value of M = 0. From there down, as a small β makes a hard problem.
-        at_zero = _slack(b, y, cost)
-        price = highest = np.log(2 * max(at_zero, np.finfo(float).tiny) / bound**2)
+        price = highest = np.log(2 * at_zero / bound**2)
         smallest = min(np.log(SMALLEST_BETA * cost.sum()), highest)
         over = excess(price)
         M, objective, gap = tried[price]
@@ -202,19 +217,20 @@ class Continuous(Decoder):
             price = max(price - np.log(10), smallest)
             over = excess(price)
         if over > 0 and price < highest:
-            price = brentq(excess, price, min(price + np.log(10), highest), xtol=1e-6)
-        M, objective, gap = tried[price]
-        M = M * min(1.0, bound / max(float(np.linalg.norm(M)), bound))
-        slack = _slack(H @ M.T + b, y, cost)
-        lowest = max(objective - gap - np.exp(price) / 2 * bound**2, 0.0)
-        return Solution(M / unit, slack, max(slack - lowest, 0.0))
+            brentq(excess, price, min(price + np.log(10), highest), xtol=1e-6)
+        # Where β is so small that SPOC stops short, a larger one may have given a better M, or a better lower bound.
+        lowest = max(0.0, *(a.objective - a.gap - np.exp(price) / 2 * bound**2 for price, a in tried.items()))
+        within = [a.matrix * min(1.0, bound / max(float(np.linalg.norm(a.matrix)), bound)) for a in tried.values()]
+        slack, M = min(((_slack(H @ M.T + b, y, cost), M) for M in within), key=lambda found: found[0])
+        gap = max(slack - lowest, 0.0)
+        short += doubts if gap > ENOUGH * slack else []
+        return Solution(M / unit, slack, gap)
 
-    def _fit_kernel(self, H: Array, y: Rows, k: int, cost: Array) -> None:
+    def _fit_kernel(self, H: Array, y: Rows, k: int, cost: Array) -> list[float]:
         gamma = 1.0 / H.shape[1] if self.gamma is None else self.gamma
         self.kernel_ = Kernel(self.kernel, gamma, self.degree, self.coef0)
         gram = Gram(self.kernel_, H, np.float64, CACHE_SIZE)
         answer = _spoc.solve(gram, y, k, beta=self.beta, weight=cost, tol=self.tol)
-        self._warn_unless(answer.certificate)
         b = 1.0 - np.eye(k)[y]
         self.objective_, self.gap_, slack = answer.certificate.value, answer.certificate.gap, _slack(b, y, cost)
         if not (gains := self.objective_ < slack * (1 - ROUNDING)):
@@ -224,6 +240,7 @@ class Continuous(Decoder):
         if gains:
             slack = _slack(self.kernel_.block(H, self.support_margins_) @ self.dual_ + b, y, cost)
         self.slack_ = np.array([slack])
+        return _stopped_short(answer.certificate)
 
     def _learned(self) -> Array:
         learned: Array = self.matrix_ if self.kernel == "linear" else self.dual_
@@ -240,16 +257,6 @@ class Continuous(Decoder):
     def _remedy(self) -> str:
         """What lets M grow."""
         return "Lower beta" if self.bound is None else "Raise bound"
-
-    def _warn_unless(self, certificate: _spoc.Certificate) -> None:
-        # ψ of the worst example is a strict measure: an objective known to a thousandth is good enough for a code.
-        if not certificate.converged and certificate.gap > 1e-3 * certificate.value:
-            remedy = "raise beta or tol" if self.bound is None else "lower bound, or raise tol"
-            warnings.warn(
-                f"Continuous: SPOC stopped at a gap of {certificate.gap:.2g}; scale the margins, {remedy}.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     def _check_parameters(self) -> None:
         if self.norm not in ("l2", "l1", "linf"):
@@ -280,3 +287,9 @@ class Continuous(Decoder):
 def _slack(D: Array, y: Rows, cost: Array) -> float:
     """Σ w_i ξ_i from the scores with b added."""
     return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
+
+
+def _stopped_short(certificate: _spoc.Certificate) -> list[float]:
+    """The gap, if it is too large."""
+    enough = certificate.converged or certificate.gap <= ENOUGH * certificate.value
+    return [] if enough else [certificate.gap]

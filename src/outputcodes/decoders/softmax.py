@@ -1,4 +1,4 @@
-"""Softmax: any decoder's scores as probabilities, at a temperature fitted on held-out scores."""
+"""Softmax: any decoder's scores as probabilities, with a temperature and a doubt fitted on held-out scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,13 @@ from outputcodes.decoders.probabilistic import ProbabilisticDecoder
 
 
 class Softmax(ProbabilisticDecoder):
-    """Another decoder, whose scores D become probabilities softmax(D/T); the prediction stays that decoder's.
+    """Another decoder, whose scores D become probabilities (1 - ε) softmax(D/T) + ε/k; the prediction stays its own.
+
+    The temperature T says how far scores can be trusted, the doubt ε how often they mislead altogether: a few rows far
+    on the wrong side then neither raise T for all others nor get probability 0. Both are those of the greatest
+    likelihood on the held-out scores, within what n rows can tell: ε is at least 1/(n + 2), and each row adds
+    u/((n + 2) T) to its loss, u being the median of how far the scores of a row lie, on average, below its best. So T
+    stays above 0 where the scores separate all classes. Rows count by their weights.
 
     Parameters
     ----------
@@ -33,8 +39,9 @@ class Softmax(ProbabilisticDecoder):
     ----------
     decoder_ : Decoder
     temperature_ : float
-        T, the most probable one with Platt's targets: (N_y + 1)/(N_y + 2) for the true class, the rest spread evenly.
-        Infinite, with a warning, if the scores are no better than none.
+        T. Infinite, with a warning, if the scores are no better than none.
+    doubt_ : float
+        ε.
 
     Examples
     --------
@@ -42,8 +49,8 @@ class Softmax(ProbabilisticDecoder):
     >>> F = np.array([[1.0, -2.0, -1.0], [0.5, 0.7, -1.0], [-1.0, 2.0, 0.5], [-1.0, 0.5, 1.0]])
     >>> decoder = Softmax("hinge").fit(F, [0, 0, 1, 2], M)
     >>> decoder.probabilities(F[:2], M).round(2)
-    array([[0.71, 0.12, 0.17],
-           [0.4 , 0.46, 0.14]])
+    array([[0.82, 0.08, 0.1 ],
+           [0.4 , 0.51, 0.09]])
     """
 
     needs = "held-out"
@@ -94,7 +101,7 @@ class Softmax(ProbabilisticDecoder):
         given = as_decoder(self.decoder)
         fitted = any(name.endswith("_") for name in vars(given))
         self.decoder_ = given if fitted or given.needs is None else clone(given).fit(margins, labels, code, mass)
-        self.temperature_ = _temperature(self.decoder_.scores(margins, code), labels, mass)
+        self.temperature_, self.doubt_ = _temperature_and_doubt(self.decoder_.scores(margins, code), labels, mass)
         if not np.isfinite(self.temperature_):
             warnings.warn(
                 f"On {len(labels)} rows of held-out margins the scores tell no more than equal probabilities do.",
@@ -110,32 +117,47 @@ class Softmax(ProbabilisticDecoder):
         check_is_fitted(self, "temperature_")
 
         def posterior(D: Array) -> Array:
-            P: Array = softmax((D - D.max(axis=1, keepdims=True)) / self.temperature_, axis=1)
+            trusted = softmax((D - D.max(axis=1, keepdims=True)) / self.temperature_, axis=1)
+            P: Array = (1 - self.doubt_) * trusted + self.doubt_ / D.shape[1]
             return P
 
         return posterior
 
 
-def _temperature(D: Array, y: NDArray[np.intp], mass: Array) -> float:
-    """The T whose softmax(D/T) is nearest to Platt's targets; the likelihood is convex in 1/T."""
-    if not len(D):
-        return np.inf
-    n, k = D.shape
-    D = D - D.max(axis=1, keepdims=True)
-    unit = np.average(-D.min(axis=1), weights=mass)
-    if not unit > 0:
-        return np.inf
-    D /= unit
-    rows, seen = np.arange(n), np.bincount(y, weights=mass, minlength=k)[y]
-    missing = 1 / (seen + 2)
-    aim = (1 - missing) * D[rows, y] + missing * (D.sum(axis=1) - D[rows, y]) / (k - 1)
+def _temperature_and_doubt(D: Array, y: NDArray[np.intp], mass: Array) -> tuple[float, float]:
+    """The T and ε of the least mean of u/((n + 2) T) - log P(y), over a grid of T first: it may have several minima."""
+    below = D.max(axis=1, keepdims=True) - D
+    spread = below.mean(axis=1)
+    if not (spread > 0).any():
+        return np.inf, 1.0
+    # A median, as exponential losses make a few rows larger than all others together.
+    unit = np.quantile(spread[spread > 0], 0.5, weights=mass[spread > 0], method="inverted_cdf")
+    below /= unit
+    rows, even, least = np.arange(len(y)), 1 / D.shape[1], 1 / (float(mass.sum()) + 2)
 
-    def slope(inverse: float) -> float:
-        return float(mass @ ((softmax(inverse * D, axis=1) * D).sum(axis=1) - aim))
+    def best_doubt(own: Array) -> float:
+        """The likelihood of a mixture is concave in its shares."""
 
-    if slope(0.0) >= 0:
-        return np.inf
-    high = 1.0
-    while slope(high) < 0:
-        high *= 2
-    return float(unit / brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12))
+        def slope(doubt: float) -> float:
+            return float(np.average((even - own) / (own + doubt * (even - own)), weights=mass))
+
+        if slope(least) <= 0:
+            return least
+        return 1.0 if slope(1.0) >= 0 else float(brentq(slope, least, 1.0))
+
+    def loss(log_inverse: float) -> tuple[float, float]:
+        inverse = np.exp(log_inverse)
+        odds = np.exp(-inverse * below)
+        own = odds[rows, y] / odds.sum(axis=1)
+        doubt = best_doubt(own)
+        return float(least * inverse - np.average(np.log(own + doubt * (even - own)), weights=mass)), doubt
+
+    # Beyond the upper end u/((n + 2) T) alone costs more than equal probabilities do, log k.
+    low, high = np.log(1e-3), np.log(-np.log(even) / least)
+    grid = np.linspace(low, high, int(np.ceil(high - low)) + 1)
+    at = int(np.argmin([loss(point)[0] for point in grid]))
+    around = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+    found = minimize_scalar(lambda point: loss(point)[0], bounds=around, method="bounded", options={"xatol": 1e-9})
+    if found.fun >= -np.log(even):
+        return np.inf, 1.0
+    return float(unit / np.exp(found.x)), loss(found.x)[1]

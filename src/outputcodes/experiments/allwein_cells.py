@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from outputcodes.experiments.allwein_published import CODES, Cell, Errors, cells
-from outputcodes.experiments.comparing import Comparison, compare, lower_claim
+from outputcodes.experiments.comparing import LEVEL, Comparison, compare, lower_claim, signed
 from outputcodes.experiments.experiment import Claim, Result, Table, Verdict
-from outputcodes.selection import mean_ranks
+from outputcodes.selection import Ranking, mean_ranks
 
 
 class Measured(NamedTuple):
@@ -32,6 +33,9 @@ class Measured(NamedTuple):
 
 
 Ours = dict[Cell, Measured]
+
+BAR_COLOURS = "Red: the row's code errs more; blue: less; ×: not run with both."
+BEYOND = "Dashes: as published; triangles, if any: beyond the axis."
 
 
 def measured(results: Iterable[Result]) -> Ours:
@@ -61,27 +65,18 @@ def side_by_side(ours: Ours, published: Errors, decoder: str, title: str, exclud
         mark = "" if cell not in judged else " ↓" if own.lower else "" if own.within else " ↑"
         brackets = "()" if cell in judged else "[]"
         return (
-            f"{own.ours:.1f} ± {2 * own.standard_error:.1f} "
+            f"{own.ours:.1f} ± {2 * np.sqrt(ours[cell].variance):.1f} "
             f"{brackets[0]}{own.published:.1f}, {signed(own.ours - own.published)}{brackets[1]}{mark}"
         )
 
     names = [name for name in published if any(own[:2] == (name, decoder) for own in ours)]
     rows = [(name, *(text((name, decoder, code)) for code in CODES)) for name in names]
     remarks = (
-        "Ours ± two standard errors (published, difference); ↑ higher and ↓ lower by more than that"
+        "Ours ± two standard errors (published, difference); ↑ higher and ↓ lower by more than two standard errors at "
+        "the mean of both, rows taken as independent"
         + ("; not judged in square brackets." if set(excluded) & set(shown) else "."),
     )
     return Table(title, ("data set", *CODES), rows, remarks)
-
-
-def signed(difference: float) -> str:
-    """To one decimal, with a sign.
-
-    >>> signed(-0.42), signed(0.25), signed(-0.04)
-    ('−0.4', '+0.2', '0.0')
-    """
-    text = f"{difference:+.1f}".replace("-", "−")
-    return "0.0" if text[1:] == "0.0" else text
 
 
 def agreement(judged: Mapping[Cell, Comparison], title: str) -> Table:
@@ -103,6 +98,14 @@ def agreement(judged: Mapping[Cell, Comparison], title: str) -> Table:
     return Table(title, header, [row(name, chosen) for name, chosen in groups.items() if chosen])
 
 
+def headline(judged: Mapping[Cell, Comparison], what: str) -> list[str]:
+    """The agreement in one sentence, if there is anything to compare."""
+    n, within = len(judged), sum(own.within for own in judged.values())
+    lower = sum(own.lower for own in judged.values())
+    share = f"{within} of {n} errors ({100 * within / max(n, 1):.0f} %) are within two standard errors of the published"
+    return [f"{what}: {share}, {lower} lower, {n - within - lower} higher."] if judged else []
+
+
 def higher_cells(judged: Mapping[Cell, Comparison], why: Mapping[Cell, str], title: str) -> Table:
     """The cells where ours is higher by more than two standard errors, and why."""
     rows = [
@@ -111,7 +114,7 @@ def higher_cells(judged: Mapping[Cell, Comparison], why: Mapping[Cell, str], tit
             f"{own.ours:.1f}",
             f"{own.published:.1f}",
             f"{(own.ours - own.published) / own.standard_error:.1f}",
-            why.get(cell, "not seen with the full protocol"),
+            why.get(cell, ""),
         )
         for cell, own in judged.items()
         if not own.within and not own.lower
@@ -136,7 +139,7 @@ def decoder_claims(ours: Ours, loss: str, other: str = "hamming", *, statement: 
     return claims + [lower_claim(f"{statement}, {code}", *own) for code, own in by_code.items() if own[0]]
 
 
-def beaten(ours: Ours, decoder: str, errors: float = 2.0) -> dict[str, list[str]]:
+def beaten(ours: Ours, decoder: str, errors: float) -> dict[str, list[str]]:
     """For each code the data sets where another has an error lower by so many standard errors of the difference."""
     found: dict[str, list[str]] = {code: [] for code in CODES if of_code(ours, decoder, code)}
     for (name, own_decoder, code), own in ours.items():
@@ -148,26 +151,36 @@ def beaten(ours: Ours, decoder: str, errors: float = 2.0) -> dict[str, list[str]
     return found
 
 
-def ranking(ours: Ours, decoder: str, title: str) -> Table | None:
-    """Mean ranks of the codes on the data sets where all were run; None with fewer than two."""
+def ranked(ours: Ours, decoder: str) -> tuple[list[str], Ranking] | None:
+    """The data sets where all codes were run, and the codes' ranks there; None with fewer than two."""
     by_code = [of_code(ours, decoder, code) for code in CODES]
     names = [name for name in by_code[0] if all(name in own for own in by_code)]
-    if len(names) < 2:
-        return None
-    ranks = mean_ranks([[own[name] for own in by_code] for name in names])
+    return (names, mean_ranks([[own[name] for own in by_code] for name in names])) if len(names) > 1 else None
+
+
+def ranking(ours: Ours, decoder: str, title: str) -> list[Table]:
+    """Mean ranks of the codes on the data sets where all were run; none with fewer than two."""
+    if (found := ranked(ours, decoder)) is None:
+        return []
+    names, ranks = found
+    means = [np.mean([ours[name, decoder, code].error for name in names]) for code in CODES]
     rows = [
-        (code, f"{rank:.2f}", f"{np.mean([own[name] for name in names]):.1f}")
-        for rank, code, own in sorted(zip(ranks.mean_ranks, CODES, by_code, strict=True))
+        (code, f"{rank:.2f}", f"{mean:.1f}")
+        for rank, mean, code in sorted(zip(ranks.mean_ranks, means, CODES, strict=True))
     ]
     remark = (
         f"On {len(names)} data sets ({', '.join(names)}); critical difference of mean ranks "
         f"{ranks.critical_difference:.2f}, Friedman's p = {ranks.p_value:.2g}."
     )
-    return Table(title, ("code", "mean rank", "mean error"), rows, (remark,))
+    return [Table(title, ("code", "mean rank", "mean error"), rows, (remark,))]
 
 
-def no_code_dominates(ours: Ours, decoder: str, statement: str, errors: float = 2.0) -> Claim:
+def no_code_dominates(ours: Ours, decoder: str, statement: str) -> Claim:
     """Supported if each code is beaten somewhere; not supported if one is never beaten and beats all others."""
+    errors_on = {name: [ours[cell].error for cell in ours if cell[:2] == (name, decoder)] for name, *_ in ours}
+    # Every ordered pair of codes on every data set.
+    compared = sum(len(own) * (len(own) - 1) for own in errors_on.values())
+    errors = float(norm.isf(LEVEL / max(compared, 1)))
     losses = beaten(ours, decoder, errors)
     unbeaten = [code for code, names in losses.items() if not names]
     verdict: Verdict = "undecided"
@@ -178,7 +191,6 @@ def no_code_dominates(ours: Ours, decoder: str, statement: str, errors: float = 
         rivals = [of_code(ours, decoder, code) for code in losses if code != unbeaten[0]]
         if all(lower_claim("", best, rival).verdict == "supported" for rival in rivals):
             verdict = "not supported"
-    errors_on = {name: [ours[cell].error for cell in ours if cell[:2] == (name, decoder)] for name, *_ in ours}
     least = {name: min(own) for name, own in errors_on.items()}
     best_on = {
         code: sum(least[name] == error for name, error in of_code(ours, decoder, code).items()) for code in losses
@@ -187,20 +199,34 @@ def no_code_dominates(ours: Ours, decoder: str, statement: str, errors: float = 
         f"{code} has the least error on {best_on[code]}, and is beaten on {len(names)} ({', '.join(names) or '–'})"
         for code, names in losses.items()
     )
-    rule = f"{errors:g} standard errors of the difference, rows taken as independent"
+    rule = (
+        f"{errors:.1f} standard errors of the difference, rows taken as independent: a level of {100 * LEVEL:g} % "
+        f"shared by {compared} comparisons"
+    )
     return Claim(
-        statement, verdict, f"Of {len(least)} data sets, {evidence}; beaten by another code by more than {rule}."
+        statement, verdict, f"of {len(least)} data sets, {evidence}; beaten by another code by more than {rule}"
     )
 
 
 def draw_decoders(
     figure: Any, ours: Ours, names: Sequence[str], losses: Mapping[str, str], published: Errors | None = None
 ) -> None:
-    """Bars of the error with each loss (and its colour) minus Hamming's, a panel for each code; dashes as published."""
+    """Bars of the error with each loss (and its colour) minus Hamming's, a panel for each code; dashes as published.
+
+    The axis fits the bars; triangles stand for dashes beyond it.
+    """
     printed = cells(published or {})
     figure.set_size_inches(11, 2.8)
     panels = figure.subplots(1, len(CODES), sharey=True)
     width = 0.8 / len(losses)
+    differences = [
+        own.error - ours[name, "hamming", code].error
+        for (name, decoder, code), own in ours.items()
+        if decoder in losses
+    ]
+    least, most = min([0.0, *differences]), max([0.0, *differences])
+    room = 0.15 * (most - least) or 1.0
+    panels[0].set_ylim(least - room, most + room)
     for panel, code in zip(panels, CODES, strict=True):
         base = of_code(ours, "hamming", code)
         for shift, (loss, colour) in enumerate(losses.items()):
@@ -213,8 +239,15 @@ def draw_decoders(
                 np.array([printed.get((names[at], decoder, code), np.nan) for at in places])
                 for decoder in (loss, "hamming")
             )
+            dashes = of_loss - of_hamming
             label = "published" if printed and shift == 0 else None
-            panel.plot(left, of_loss - of_hamming, "_", color="#d95f02", markersize=5, markeredgewidth=1.5, label=label)
+            for marker, shown, name in (
+                ("_", (dashes > least - room) & (dashes < most + room), label),
+                ("v", dashes <= least - room, None),
+                ("^", dashes >= most + room, None),
+            ):
+                heights = np.clip(dashes[shown], least - 0.8 * room, most + 0.8 * room)
+                panel.plot(left[shown], heights, marker, color="#d95f02", markersize=5, markeredgewidth=1.5, label=name)
         _number_data_sets(panel, names)
         panel.set_title(code, fontsize=10)
     panels[0].set_ylabel("error − Hamming's error, %")
@@ -234,6 +267,8 @@ def draw_codes(figure: Any, ours: Ours, names: Sequence[str], decoder: str) -> N
             heights = np.array([own[names[at]] - rival[names[at]] for at in places])
             colours = np.where(heights > 0, "#b2182b", "#2166ac")
             panel.bar(places, heights, 0.7, color=colours)
+            missing = [at for at in range(len(names)) if at not in places and i != j]
+            panel.plot(missing, np.zeros(len(missing)), "x", color="0.45", markersize=4)
             _number_data_sets(panel, names)
             if i == 0:
                 panel.set_title(column, fontsize=10)
@@ -241,6 +276,13 @@ def draw_codes(figure: Any, ours: Ours, names: Sequence[str], decoder: str) -> N
                 panel.set_ylabel(row, fontsize=10)
             if i == j:
                 panel.set_facecolor("0.95")
+    # A few large differences would flatten all others.
+    panels[0, 0].set_yscale("symlog", linthresh=1.0)
+    largest = max([10.0, *np.abs(panels[0, 0].get_ylim())])
+    panels[0, 0].set_ylim(-1.2 * largest, 1.2 * largest)
+    panels[0, 0].set_yticks([-10, -1, 0, 1, 10], ["−10", "−1", "0", "1", "10"])
+    panels[0, 0].minorticks_off()
+    figure.supylabel("difference of errors, %, on a logarithmic scale beyond ±1", fontsize=9)
     _list_data_sets(figure, names)
 
 

@@ -95,7 +95,6 @@ EXCLUDED2: frozenset[Cell] = frozenset(
     {("segmentation", decoder, code) for decoder in TABLE2["segmentation"] for code in CODES}
     | {("ecoli", decoder, "one-vs-all") for decoder in ("randomised", "exponential")}
 )
-EXCLUDED3: frozenset[Cell] = frozenset()
 
 
 def cells(table: Errors) -> dict[Cell, float]:

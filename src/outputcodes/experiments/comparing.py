@@ -31,21 +31,25 @@ class Comparison(NamedTuple):
         """Whether ours is lower by more than that."""
         return self.ours < self.published - 2 * self.standard_error
 
-    def __str__(self) -> str:
-        mark = "" if self.within else " ↓" if self.lower else " ↑"
-        return f"{self.ours:.1f} ({self.published:.1f}){mark}"
-
 
 def compare(ours: float, published: float, tested: int) -> Comparison:
     """Compare two errors in per cent on `tested` rows; the standard error is the binomial one of their mean.
 
     >>> compare(8.5, 8.9, 3498).within, compare(5.0, 8.9, 3498).lower
     (True, True)
-    >>> str(compare(12.5, 8.9, 3498))
-    '12.5 (8.9) ↑'
     """
     p = (ours + published) / 200
     return Comparison(ours, published, 100 * float(np.sqrt(p * (1 - p) / tested)))
+
+
+def signed(difference: float) -> str:
+    """To one decimal, with a sign.
+
+    >>> signed(-0.42), signed(0.25), signed(-0.04)
+    ('−0.4', '+0.2', '0.0')
+    """
+    text = f"{difference:+.1f}".replace("-", "−")
+    return "0.0" if text[1:] == "0.0" else text
 
 
 def verdict(p_for: float, p_against: float) -> Verdict:
@@ -68,8 +72,9 @@ def lower_claim(statement: str, lower: Mapping[str, float], higher: Mapping[str,
     d = np.array([lower[name] - higher[name] for name in shared])
     p_for, p_against = (signed_ranks(d, side) for side in ("less", "greater"))
     counts = f"lower in {(d < 0).sum()}, equal in {(d == 0).sum()}, higher in {(d > 0).sum()} of {len(d)}"
-    mean = f"{d.mean():+.1f}".replace("-", "−")
-    evidence = f"{counts}; mean difference {mean}; p = {p_for:.2g} for, {p_against:.2g} against (signed ranks)"
+    evidence = (
+        f"{counts}; mean difference {signed(d.mean())}; p = {p_for:.2g} for, {p_against:.2g} against (signed ranks)"
+    )
     return Claim(statement, verdict(p_for, p_against), evidence)
 
 
@@ -81,10 +86,24 @@ def signed_ranks(differences: ArrayLike, side: str) -> float:
     return float(stats.wilcoxon(d, alternative=side).pvalue) if d.any() else 1.0
 
 
-def slope(sizes: ArrayLike, values: ArrayLike) -> float:
-    """The exponent of a power of the size, fitted on logarithmic axes.
+class Slope(NamedTuple):
+    """An exponent and its standard error."""
 
-    >>> round(slope([1, 2, 4], [3, 12, 48]), 6)
-    2.0
+    exponent: float
+    standard_error: float
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.2f} ± {2 * self.standard_error:.2f}"
+
+
+def slope(sizes: ArrayLike, values: ArrayLike) -> Slope:
+    """The exponent of a power of the size, fitted on logarithmic axes; two points can't tell how certain it is.
+
+    >>> print(slope([1, 2, 4], [3, 12, 48]))
+    2.00 ± 0.00
+    >>> slope([1, 2], [3, 12]).standard_error
+    inf
     """
-    return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(values)), 1)[0])
+    x, y = np.log(np.asarray(sizes)), np.log(np.asarray(values))
+    fit = stats.linregress(x, y)
+    return Slope(float(fit.slope), float(fit.stderr) if len(x) > 2 else np.inf)

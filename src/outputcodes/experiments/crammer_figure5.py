@@ -10,10 +10,12 @@ import numpy as np
 
 from outputcodes._spoc import solve
 from outputcodes.experiments.comparing import slope
-from outputcodes.experiments.crammer_solvers import Solve, dual, primal, quadrants
+from outputcodes.experiments.crammer_solvers import SOURCE, Solve, dual, primal, quadrants
 from outputcodes.experiments.experiment import Claim, Experiment, Findings, Picture, Result, Table, Unit
 
 K, DRAWS, TOL = 4, 3, 1e-5
+# Objectives that differ by more, relatively, are not equal.
+EQUAL = 1e-4
 SIZES, QUICK_SIZES = (250, 200, 150, 100, 50, 25, 10), (100, 50, 25)
 STYLES = {"dense dual": "s--", "sparse primal": "^-.", "SPOC": "o-"}
 
@@ -24,8 +26,8 @@ def measure(m: int, draw: int, repeats: int) -> dict[str, Any]:
     solve(H, y, K, tol=TOL)  # Compiled before the clock starts.
     solvers: dict[str, Solve] = {
         "SPOC": lambda: float(solve(H, y, K, tol=TOL).certificate.value),
-        "dense dual": dual(H, y, K),
-        "sparse primal": primal(H, y, K),
+        "dense dual": dual(H, y, K, TOL),
+        "sparse primal": primal(H, y, K, TOL),
     }
     seconds: dict[str, list[float]] = {name: [] for name in solvers}
     objective: dict[str, float] = {}
@@ -64,11 +66,15 @@ def _present(results: list[Result]) -> Findings:
     ]
     header = ("m", *(f"{n} ms" for n in ("SPOC", "dense dual", "sparse primal")))
     header += ("dense dual / SPOC", "sparse primal / SPOC", "objectives differ by")
-    claims = [_faster("dense dual", 100, sizes, ratios), _faster("sparse primal", 1, sizes, ratios)]
+    claims = [_faster(f"at m = {sizes[-1]}", "dense dual", 100, ratios["dense dual"][-1:], apart[-1])]
+    if large := [at for at, m in enumerate(sizes) if m >= 100]:
+        for name in ("dense dual", "sparse primal"):
+            found = [ratios[name][at] for at in large]
+            claims.append(_faster("from m = 100 on", name, 1, found, max(apart[at] for at in large)))
     remarks = []
     if len(sizes) > 1:
-        grown = ", ".join(f"{name} m^{slope(sizes, taken[name]):.2f}" for name in STYLES)
-        remarks.append(f"Growth of the time: {grown}.")
+        grown = ", ".join(f"{name} {slope(sizes, taken[name])}" for name in STYLES)
+        remarks.append(f"The time grows as a power of m, the exponent ± two standard errors: {grown}.")
 
     def draw(figure: Any) -> None:
         figure.set_size_inches(6, 3.6)
@@ -76,6 +82,8 @@ def _present(results: list[Result]) -> Findings:
         for name, style in STYLES.items():
             axis.semilogy(sizes, 1e3 * np.array(taken[name]), style, label=name)
         axis.set(xlabel="examples m", ylabel="milliseconds")
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
         axis.legend(frameon=False)
 
     caption = "Time to the same objective, four quadrants, β = 1: SPOC and Clarabel on two forms of the problem"
@@ -87,12 +95,15 @@ def _present(results: list[Result]) -> Findings:
     )
 
 
-def _faster(other: str, times: int, sizes: list[int], ratios: dict[str, list[float]]) -> Claim:
+def _faster(where: str, other: str, times: int, ratios: list[float], apart: float) -> Claim:
+    """That SPOC is so many times faster; of several ratios the least decides, and none if objectives are not equal."""
     how = f"{times} times faster than" if times > 1 else "faster than"
-    at = sizes[-1]
-    found = ratios[other][-1]
-    statement = f"at m = {at} SPOC is {how} a general solver on the {other}"
-    return Claim(statement, "supported" if found >= times else "not supported", f"{found:.3g} times at equal objective")
+    statement = f"{where.capitalize()} SPOC is {how} a general solver on the {other}"
+    if apart > EQUAL:
+        return Claim(statement, "undecided", f"objectives differ by {apart:.1e}")
+    least = min(ratios)
+    evidence = f"{'at least ' * (len(ratios) > 1)}{least:.3g} times, objectives equal to {apart:.0e}"
+    return Claim(statement, "supported" if least > times else "not supported", evidence)
 
 
 def _difference(result: Result) -> float:
@@ -103,12 +114,14 @@ def _difference(result: Result) -> float:
 CRAMMER_FIGURE5 = Experiment(
     name="crammer-figure5",
     title="Crammer & Singer, Figure 5: SPOC against a general solver",
-    source="Crammer & Singer, On the learnability and design of output codes, Machine Learning 47 (2002)",
+    source=SOURCE,
     protocol=f"""
 h(x) = x uniform on [−1, 1]², the label is the quadrant, k = {K}, β = 1, {DRAWS} draws of each size. The general solver
 is Clarabel (interior points), on the dense dual, which is the paper's comparison, and on the sparse primal, which a
-user would take today; both are set up before the clock starts. Medians of `repeats` runs in turn, then of the draws.
-The text prints a plot without numbers, and claims that SPOC is up to two orders of magnitude faster.
+user would take today. SPOC stops when no condition of optimality is violated by more than 10⁻⁵, Clarabel at a gap and
+infeasibility of 10⁻⁵; matrices are made before the clock starts, the solver's own set-up is timed. Medians of `repeats`
+runs in turn, then of the draws. The text prints a plot without numbers, and claims that SPOC is up to two orders of
+magnitude faster.
 """,
     data_sets=(),
     units=_units,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+SOURCE = "Crammer & Singer, On the learnability and design of output codes, Machine Learning 47 (2002)"
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 # Solves when it is called, and answers the objective.
@@ -26,7 +27,7 @@ def quadrants(m: int, seed: int) -> tuple[Array, Labels]:
     return H, (H[:, 0] > 0) * 2 + (H[:, 1] > 0).astype(np.intp)
 
 
-def primal(H: Array, y: Labels, k: int) -> Solve:
+def primal(H: Array, y: Labels, k: int, tol: float) -> Solve:
     """Variables M (k·L) and ξ (m); ξ_i + h_i·M_{y_i} − h_i·M_r ≥ b_ir for all r."""
     m, L = H.shape
     rows = []
@@ -35,21 +36,21 @@ def primal(H: Array, y: Labels, k: int) -> Solve:
         rows.append(sparse.hstack([*blocks, -sparse.eye(m)]))
     P = sparse.diags(np.r_[np.ones(k * L), np.zeros(m)])
     q, b = np.r_[np.zeros(k * L), np.ones(m)], np.concatenate([-1.0 * (y != r) for r in range(k)])
-    return _solver(P, q, sparse.vstack(rows), b, equalities=0)
+    return _solver(P, q, sparse.vstack(rows), b, equalities=0, tol=tol)
 
 
-def dual(H: Array, y: Labels, k: int) -> Solve:
+def dual(H: Array, y: Labels, k: int, tol: float) -> Solve:
     """Variables τ, class by class: ½ Σ K_ij τ_i·τ_j + Σ τ·b is smallest with τ ≤ 1_y and rows of sum 0."""
     m = len(y)
     P = sparse.block_diag([sparse.csc_matrix(H @ H.T)] * k)
     own = np.concatenate([(y == r) * 1.0 for r in range(k)])
     A = sparse.vstack([sparse.hstack([sparse.eye(m)] * k), sparse.eye(k * m)])
-    solver = _solver(P, 1 - own, A, np.r_[np.zeros(m), own], equalities=m)
+    solver = _solver(P, 1 - own, A, np.r_[np.zeros(m), own], equalities=m, tol=tol)
     return lambda: -solver()
 
 
-def _solver(P: Any, q: Array, A: Any, b: Array, equalities: int) -> Solve:
-    """½ z·P z + q·z is smallest with A z = b in the first rows and ≤ b in the others; set up, but not solved."""
+def _solver(P: Any, q: Array, A: Any, b: Array, equalities: int, tol: float) -> Solve:
+    """½ z·P z + q·z is smallest with A z = b in the first rows and ≤ b in the others: its matrices, not yet solved."""
     try:
         import clarabel
     except ImportError as error:
@@ -57,6 +58,7 @@ def _solver(P: Any, q: Array, A: Any, b: Array, equalities: int) -> Solve:
         raise ImportError(message) from error
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     cones = [clarabel.ZeroConeT(equalities)] if equalities else []
     cones.append(clarabel.NonnegativeConeT(len(b) - equalities))
     upper, A = sparse.csc_matrix(sparse.triu(P)), sparse.csc_matrix(A)

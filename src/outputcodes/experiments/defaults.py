@@ -43,7 +43,7 @@ class System(NamedTuple):
 
 
 # What `OutputCodeClassifier()` does: logistic regression of scikit-learn, whose problem "logistic" solves.
-PRESENT = System("logistic", "all-pairs", "loss")
+CURRENT = System("logistic", "all-pairs", "loss")
 
 # Errors in per cent: data set → system → error.
 Errors = dict[str, dict[System, float]]
@@ -51,14 +51,14 @@ Errors = dict[str, dict[System, float]]
 PROTOCOL = """
 Every learner under its name, with its own default parameters, every code and every decoder, on tables preprocessed as
 `outputcodes compare` does: for stumps and trees as they are; for the others standardised, categories one-hot. The
-official partition of a data set, else five folds; of larger training sets `rows` random rows. Random codes are drawn
-once for a data set. The complete code is tried up to 7 classes. Systems are ranked on every data set by their test
-error; differences of mean ranks below the critical difference of Nemenyi's test at 5 % may be chance.
+official partition of a data set, else five folds (also for segmentation and audiology); of larger training sets `rows`
+random rows. Random codes are drawn once for a data set. The complete code is tried up to 7 classes. Systems are ranked
+on every data set by their test error; differences of mean ranks below the critical difference of Nemenyi's test at 5 %
+may be chance.
 """
 
 
-def units(data_sets: tuple[str, ...], quick: bool, **options: Any) -> list[Unit]:
-    """A unit for each data set and learner."""
+def _units(data_sets: tuple[str, ...], quick: bool, **options: Any) -> list[Unit]:
     learners: tuple[str, ...] = LEARNERS
     if quick:
         data_sets = tuple(name for name in data_sets if name in ("wine", "iris", "glass"))
@@ -104,7 +104,7 @@ def present(results: list[Result]) -> Findings:
         ranked = {group: _marginal(own, factor, fixed) for group, own in groups.items()}
         tables += _factor(factor, fixed, {group: own for group, own in ranked.items() if own})
     tables.append(_seconds(results))
-    claims = [claim for group, own in groups.items() if (claim := _against_present(own, group))]
+    claims = [claim for group, own in groups.items() if (claim := _against_current(own, group))]
     return Findings([table for table in tables if table.rows], claims)
 
 
@@ -131,16 +131,26 @@ def _ranked(errors: Errors) -> list[tuple[float, System]]:
     return sorted(zip(ranks.tolist(), systems, strict=True))
 
 
+def _critical_difference(errors: Errors) -> float:
+    systems = _shared(errors)
+    return mean_ranks(np.array([[own[system] for system in systems] for own in errors.values()])).critical_difference
+
+
 def _systems(errors: Errors, group: str, shown: int = 8) -> Table | None:
     ranked = _ranked(errors)
     rows = [
         (str(place), *system, f"{rank:.1f}", f"{np.mean([own[system] for own in errors.values()]):.1f}")
         for place, (rank, system) in enumerate(ranked, start=1)
-        if place <= shown or system == PRESENT
+        if place <= shown or system == CURRENT
     ]
     header = ("place", "learner", "code", "decoder", "mean rank", "mean error")
-    remark = f"{len(ranked)} systems on {len(errors)} data sets: {', '.join(errors)}."
-    return Table(f"The best systems, {group}", header, rows, (remark,)) if rows else None
+    if not rows:
+        return None
+    remark = (
+        f"{len(ranked)} systems on {len(errors)} data sets: {', '.join(errors)}. The critical difference of mean ranks "
+        f"is {_critical_difference(errors):.1f}."
+    )
+    return Table(f"The best systems, {group}", header, rows, (remark,))
 
 
 class Level(NamedTuple):
@@ -198,7 +208,7 @@ def _factor(
     return [Table(f"By {factor}", (factor, *ranked), rows, (remark,))]
 
 
-def _against_present(errors: Errors, group: str) -> Claim | None:
+def _against_current(errors: Errors, group: str) -> Claim | None:
     """Whether choosing by mean rank beats what the classifier does now, on data sets that had no part in the choice.
 
     The best of a hundred systems is better than another by chance alone on the data sets that made it the best.
@@ -208,13 +218,13 @@ def _against_present(errors: Errors, group: str) -> Claim | None:
         for name in errors
         if (ranked := _ranked({other: own for other, own in errors.items() if other != name}))
     }
-    if not chosen or PRESENT not in _shared(errors):
+    if not chosen or CURRENT not in _shared(errors):
         return None
     lower = {name: errors[name][system] for name, system in chosen.items()}
     claim = lower_claim(
-        f"Defaults, {group}: the best by mean rank on the other data sets is better than {PRESENT}",
+        f"Defaults, {group}: the best by mean rank on the other data sets is better than {CURRENT}",
         lower,
-        {name: errors[name][PRESENT] for name in chosen},
+        {name: errors[name][CURRENT] for name in chosen},
     )
     counts = Counter(map(str, chosen.values())).most_common()
     return replace(claim, evidence=f"{claim.evidence}. Chosen: {', '.join(f'{one} ({n})' for one, n in counts)}")
@@ -231,7 +241,8 @@ def _seconds(results: Iterable[Result]) -> Table:
         (learner, *(f"{np.median(times[learner, code]):.2g}" if (learner, code) in times else "–" for code in CODES))
         for learner in learners
     ]
-    return Table("Median seconds of training", ("learner", *CODES), rows)
+    remark = "Over the data sets; rough where units ran side by side (`--jobs` above 1)."
+    return Table("Median seconds of training", ("learner", *CODES), rows, (remark,))
 
 
 DEFAULTS = Experiment(
@@ -240,7 +251,7 @@ DEFAULTS = Experiment(
     source="the data sets of the texts; no published numbers",
     protocol=PROTOCOL,
     data_sets=DATA_SETS,
-    units=units,
+    units=_units,
     measure=measure,
     present=present,
     options={"rows": 2000, "folds": 5, "seed": 0},

@@ -58,12 +58,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment's results show."""
+    """What an experiment's results show; `headlines` stand at the top of the page."""
 
     tables: list[Table] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    headlines: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ def run(
     watch : callable, optional
         Called with what was done last, how many units are done, and how many there are.
     """
-    chosen = _data_sets(experiment, data_sets)
-    settings = {**experiment.options, **_known(experiment, options or {})}
+    ((_, chosen, given),) = shared_out([experiment], data_sets, options or {})
+    settings = {**experiment.options, **given}
     units = experiment.units(chosen, quick, **settings)
     description = {"record": experiment.stem, "quick": quick, "options": settings}
     path = None if out is None else out / f"{experiment.stem}.jsonl"
@@ -82,20 +82,31 @@ def _measure(measure: Callable[..., Any], unit: Unit) -> Line:
     return {"unit": unit, "found": found, "seconds": round(time.perf_counter() - start, 3)}
 
 
-def _data_sets(experiment: Experiment, asked: Sequence[str] | None) -> tuple[str, ...]:
-    if asked is None:
-        return experiment.data_sets
-    if unknown := [name for name in asked if name not in experiment.data_sets]:
-        known = ", ".join(experiment.data_sets) or "none, it makes its own data"
-        raise ValueError(f"datasets={unknown} are not of {experiment.name}. Choose from: {known}.")
-    return tuple(name for name in experiment.data_sets if name in asked)
+def shared_out(
+    experiments: Sequence[Experiment], data_sets: Sequence[str] | None, options: Mapping[str, Any]
+) -> list[tuple[Experiment, tuple[str, ...], dict[str, Any]]]:
+    """For each experiment its own among the data sets and options asked for, each of which must be somebody's.
+
+    An experiment that has none of the data sets is left out.
+
+    >>> from outputcodes.experiments import find
+    >>> [(each.name, names) for each, names, _ in shared_out([find("jin-table6")], ["iris"], {})]
+    [('jin-table6', ('iris',))]
+    """
+    _check("datasets", data_sets or (), [name for each in experiments for name in each.data_sets])
+    _check("options", options, [name for each in experiments for name in each.options])
+    shares = []
+    for each in experiments:
+        own = tuple(name for name in each.data_sets if not data_sets or name in data_sets)
+        if own or not data_sets:
+            shares.append((each, own, {name: value for name, value in options.items() if name in each.options}))
+    return shares
 
 
-def _known(experiment: Experiment, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    if unknown := sorted(set(options) - set(experiment.options)):
-        known = ", ".join(experiment.options) or "none"
-        raise ValueError(f"{experiment.name} has no option {', '.join(unknown)}. Its options: {known}.")
-    return options
+def _check(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
+    known = list(dict.fromkeys(known))
+    if unknown := [name for name in asked if name not in known]:
+        raise ValueError(f"{what}: {', '.join(unknown)} unknown here. Choose from: {', '.join(known) or 'none'}.")
 
 
 def _told(unit: Unit) -> str:

@@ -22,6 +22,7 @@ from scipy import sparse
 from outputcodes._blocks import BLOCK_VALUES, Run, row_blocks, serially
 from outputcodes._gram import Gram, rbf_block
 from outputcodes._kernels.smo import add_rows, gather, solve_pairs, solve_unbalanced
+from outputcodes._kernels.smo_columns import REFRESHES
 from outputcodes._kernels.smo_lanes import BIG, LANES
 
 Rows = NDArray[np.intp]
@@ -42,11 +43,11 @@ ROUNDS_A_LOOK = 4
 # Rows to go on with alone are at most this part of all, for more of them save too little.
 SHARE = 0.5
 # So many times the rows that are not settled are gone on with: with no others, more of those set aside come back.
-SPARE = 1.5
+TIMES_UNSETTLED = 1.5
 # Support vectors whose kernel values with a block of rows are computed at a time: with all, a block has too few rows.
 ANCHORS = 1024
-# How often the gradients may turn out wrong when they are computed afresh before a column is given up.
-REFRESHES = 10
+# Where the columns in a vector begin, if it holds one only.
+ONE = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,34 @@ class Dual:
     max_iter: int
     run: Run
 
-    def violation(self, e: Array, beta: Array, lo: Array, hi: Array) -> tuple[float, float]:
-        """The largest e that may grow and the smallest that may shrink; 0 is among both without a free bias."""
+    def ends(self, e: Array, box: Array, first: Rows) -> Array:
+        """(2, L), of columns one after another, which begin at `first`: the largest e that may grow and the smallest
+        that may shrink; 0 is among both without a free bias."""
+        beta, lo, hi = box
         outside = np.inf if self.free_bias else 0.0
-        highest = np.where(beta < hi, e, -outside).max()
-        lowest = np.where(beta > lo, e, outside).min()
-        return max(float(highest), -outside), min(float(lowest), outside)
+        highest = np.maximum.reduceat(np.where(beta < hi, e, -np.inf), first)
+        lowest = np.minimum.reduceat(np.where(beta > lo, e, np.inf), first)
+        return np.stack([np.maximum(highest, -outside), np.minimum(lowest, outside)])
 
-    def bias(self, e: Array, box: Array, ends: tuple[float, float]) -> float:
-        """The mean of e where β is free, else the middle of what the others allow."""
+    def biases(self, e: Array, box: Array, ends: Array, first: Rows) -> Array:
+        """Of each column the mean of e where β is free, else the middle of what the others allow."""
         beta, lo, hi = box
         if not self.free_bias:
-            return self.offset * float(beta.sum())
+            folded: Array = self.offset * np.add.reduceat(beta, first)
+            return folded
         free = (beta > lo) & (beta < hi)
-        count = np.count_nonzero(free)
-        return float(e @ free) / count if count else (ends[0] + ends[1]) / 2
+        count = np.add.reduceat(free, first, dtype=np.intp)
+        mean = np.add.reduceat(np.where(free, e, 0.0), first) / np.maximum(count, 1)
+        return np.where(count > 0, mean, ends.sum(axis=0) / 2)
+
+    def violation(self, e: Array, box: Array) -> tuple[float, float]:
+        """`ends` of one column."""
+        (highest,), (lowest,) = self.ends(e, box, ONE).tolist()
+        return highest, lowest
+
+    def bias(self, e: Array, box: Array, ends: tuple[float, float]) -> float:
+        """`biases` of one column."""
+        return float(self.biases(e, box, np.array(ends)[:, None], ONE)[0])
 
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
         """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
@@ -107,6 +121,15 @@ class Solution(NamedTuple):
     converged: bool
 
 
+def levelled(plus: Array, minus: Array) -> Array:
+    """(2, …) factors for the sums of the two sides of columns that make the larger as large as the smaller."""
+    sides = np.stack([plus, minus])
+    scale: Array = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
+    # Rounding is no imbalance: what is at its bound is to stay there.
+    scale[scale > 1 - 1e-10] = 1
+    return scale
+
+
 def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
     """An empty matrix for kernel values, its columns rounded up to whole lanes, the last ones 0."""
     K = np.empty((rows, -(-columns // LANES) * LANES), dtype=dtype)
@@ -122,7 +145,7 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
             e = target - K[:, : len(rows)] @ beta - dual.offset * beta.sum()
         else:
             e = target - _exact(dual, rows, beta[None], serially)[0]
-        highest, lowest = dual.violation(e, *box)
+        highest, lowest = dual.violation(e, box)
         if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
             break
         steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
@@ -156,7 +179,7 @@ def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[So
     # Without rounding: e of some β, which was 0 to begin with.
     exact, of_beta = target, np.zeros_like(beta)
     for refreshes in range(REFRESHES + 1):
-        ends = [dual.violation(e[j], *box[:, j]) for j in range(L)]
+        ends = [dual.violation(e[j], box[:, j]) for j in range(L)]
         violating = np.array([highest - lowest > dual.tol for highest, lowest in ends]) & (steps < dual.max_iter)
         if np.array_equal(beta, of_beta) and (refreshes == REFRESHES or not violating.any()):
             break
@@ -211,20 +234,20 @@ def _unsettled(dual: Dual, e: Array, box: Array) -> Rows:
 
     def off(j: int) -> Array:
         beta, lo, hi = box[:, j]
-        ends = dual.violation(e[j], beta, lo, hi)
+        ends = dual.violation(e[j], box[:, j])
         wrong = e[j] - dual.bias(e[j], box[:, j], ends) if dual.free_bias else e[j]
         return np.maximum(np.where(beta < hi, wrong, -np.inf), np.where(beta > lo, -wrong, -np.inf))
 
     farthest = np.maximum.reduce(dual.run(off, range(len(e))))
     count = np.count_nonzero(farthest >= 0)
-    few = np.argsort(-farthest, kind="stable")[: min(most, int(SPARE * count))]
+    few = np.argsort(-farthest, kind="stable")[: min(most, int(TIMES_UNSETTLED * count))]
     return np.sort(few) if gram.capacity < count <= most else none
 
 
 def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
     """Solve the active columns on the working set, then bring their e up to date; changes e, β and steps."""
     with dual.gram.holding(rows[working], dual.run) as slots:
-        K = _local(dual, slots, rows[working])
+        K = _local(dual, slots, dual.gram.place[rows[working]])
         change = np.empty((len(active), len(working)), dtype=K.dtype)
 
         def solve(place: int) -> None:
@@ -244,14 +267,14 @@ def _subtract(dual: Dual, rows: Rows, slots: Rows, columns: Rows, change: NDArra
 
     A column moves few of the rows, each of which is read once for all that do.
     """
-    store = dual.gram.store
+    store, places = dual.gram.store, dual.gram.place[rows]
     moved = sparse.csc_array(change.astype(store.dtype, copy=False))
     shift = dual.offset * change.sum(axis=1, keepdims=True)
 
     def update(block: slice) -> None:
         product = np.zeros((len(columns), block.stop - block.start), dtype=store.dtype)
         lines = moved.indptr, moved.indices, moved.data
-        add_rows(store, slots, *lines, rows[block], np.empty_like(product[0]), product)
+        add_rows(store, slots, *lines, places[block], np.empty_like(product[0]), product)
         e[columns, block] -= product + shift
 
     # Blocks that a second-level cache holds.
@@ -294,7 +317,7 @@ def _violators(dual: Dual, e: Array, box: Array, size: int, tol: float) -> tuple
 
     def of_column(j: int) -> tuple[float, Rows]:
         beta, lo, hi = box[:, j]
-        highest, lowest = dual.violation(e[j], beta, lo, hi)
+        highest, lowest = dual.violation(e[j], box[:, j])
         if highest - lowest <= tol:
             return highest - lowest, np.empty(0, dtype=np.intp)
         both = np.full(2 * count, -1)

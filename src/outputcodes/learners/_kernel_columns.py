@@ -12,7 +12,15 @@ from sklearn.utils import check_array
 
 from outputcodes._blocks import over_blocks, row_blocks
 from outputcodes._gram import Gram
-from outputcodes.learners._decomposition import STEPS_PER_CALL, WORKING_SET, Dual, Solution, solve_alone, solve_together
+from outputcodes.learners._decomposition import (
+    STEPS_PER_CALL,
+    WORKING_SET,
+    Dual,
+    Solution,
+    levelled,
+    solve_alone,
+    solve_together,
+)
 from outputcodes.learners._kernel_small import is_small, solve_small
 from outputcodes.learners.protocol import Certificate
 
@@ -85,11 +93,8 @@ def solve_columns(
 
 def _balanced(beta: Array) -> Array:
     """The larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
-    sides = np.stack([beta.clip(min=0).sum(axis=-1), -beta.clip(max=0).sum(axis=-1)])
-    scale = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)[..., None]
-    # Rounding is no imbalance: what is at its bound is to stay there.
-    scale[scale > 1 - 1e-10] = 1
-    balanced: Array = np.where(beta > 0, beta * scale[0], beta * scale[1])
+    plus, minus = levelled(beta.clip(min=0).sum(axis=-1, keepdims=True), -beta.clip(max=0).sum(axis=-1, keepdims=True))
+    balanced: Array = beta * np.where(beta > 0, plus, minus)
     return balanced
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._gram import Gram
 from outputcodes._kernels.smo_columns import solve_block
-from outputcodes.learners._decomposition import Dual, Solution
+from outputcodes.learners._decomposition import Dual, Solution, levelled
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -30,9 +30,10 @@ def solve_small(
 ) -> list[Solution]:
     """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
     gram, L = dual.gram, M.shape[1]
+    # From here on nobody arranges the Gram matrix any more.
+    gram.hold(rows, dual.run)
     order = np.argsort(gram.place[rows])
     rows, y, weight = rows[order], y[order], weight[order]
-    gram.hold(rows, dual.run)
     column, place = np.nonzero((cost > 0).T[:, y])
     cuts = np.searchsorted(column, np.arange(L + 1))
     target = M[y[place], column].astype(np.float64)
@@ -40,7 +41,7 @@ def solve_small(
     lo, hi = np.where(target < 0, -bound, 0.0), np.where(target > 0, bound, 0.0)
     beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
     if start is not None and dual.free_bias:
-        beta = balanced(beta, cuts[:-1], column)
+        beta = _balanced(beta, cuts[:-1], column)
     e, own, steps = np.empty_like(beta), gram.place[rows][place], np.zeros(L, dtype=np.intp)
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
@@ -58,31 +59,19 @@ def solve_small(
     return _solutions(dual, rows[place], cuts, e, np.stack([beta, lo, hi]), steps)
 
 
-def balanced(beta: Array, first: Rows, column: Rows) -> Array:
+def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
     """The larger of the two sides of each column scaled down, so that Σβ = 0 in it."""
-    sides = np.stack([np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first)])
-    scale = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
-    # Rounding is no imbalance: what is at its bound is to stay there.
-    scale[scale > 1 - 1e-10] = 1
-    answer: Array = beta * np.where(beta > 0, scale[0][column], scale[1][column])
+    plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
+    answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
     return answer
 
 
 def _solutions(dual: Dual, rows: Rows, cuts: Rows, e: Array, box: Array, steps: Rows) -> list[Solution]:
-    (beta, lo, hi), first = box, cuts[:-1]
-    outside = np.inf if dual.free_bias else 0.0
-    highest = np.maximum(np.maximum.reduceat(np.where(beta < hi, e, -np.inf), first), -outside)
-    lowest = np.minimum(np.minimum.reduceat(np.where(beta > lo, e, np.inf), first), outside)
-    if dual.free_bias:
-        free = (beta > lo) & (beta < hi)
-        count = np.add.reduceat(free, first, dtype=np.intp)
-        bias = np.add.reduceat(np.where(free, e, 0.0), first) / np.maximum(count, 1)
-        bias = np.where(count > 0, bias, (highest + lowest) / 2)
-    else:
-        bias = dual.offset * np.add.reduceat(beta, first)
-    kept = np.flatnonzero(beta)
-    rows, beta, cuts = rows[kept], beta[kept], np.searchsorted(kept, cuts)
-    certificates = zip(bias.tolist(), (highest - lowest).tolist(), steps.tolist(), strict=True)
+    ends = dual.ends(e, box, cuts[:-1])
+    bias = dual.biases(e, box, ends, cuts[:-1])
+    kept = np.flatnonzero(box[0])
+    rows, beta, cuts = rows[kept], box[0, kept], np.searchsorted(kept, cuts)
+    certificates = zip(bias.tolist(), (ends[0] - ends[1]).tolist(), steps.tolist(), strict=True)
     return [
         Solution(rows[a:b], beta[a:b], bias, gap, taken, gap <= dual.tol)
         for a, b, (bias, gap, taken) in zip(cuts[:-1], cuts[1:], certificates, strict=True)

@@ -96,6 +96,8 @@ def answers(
         names = list(X.index) if hasattr(X, "index") and not callable(X.index) else range(n_rows_of(X))
     inputs = X
     model, X = _innermost(model, X)
+    if getattr(model, "multilabel_", False):
+        raise ValueError("the model answers several labels a row; what can be explained is one label a row.")
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)
     code, margins, decoder = None, None, None

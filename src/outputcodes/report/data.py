@@ -24,6 +24,7 @@ def report_data(
     test_to_train: float | None = None,
     tested: int | None = None,
     examples: int = 24,
+    held_out: str = "held-out rows",
 ) -> Report:
     """Gather the data of a report.
 
@@ -43,6 +44,8 @@ def report_data(
         n_test/n_train of a fold, 1/(J − 1) by default; with a single split the number of rows tested, for the interval.
     examples : int, default=24
         How many rows to explain.
+    held_out : str, default="held-out rows"
+        What to call the rows of `winner`.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def report_data(
                 "rows": [{name: value for name, value in row.items() if name != "losses"} for row in table],
                 "decoders": decoders_by_code(table),
                 "codes": codes_pairwise(table, test_to_train),
+                "held_out": held_out,
                 "winner": None if winner is None else winner_data(winner, examples),
             }
         )

@@ -212,7 +212,8 @@ def contributions(decoder: Decoder, f: Array, M: NDArray[np.int8]) -> Array | No
         parts: Array = -as_loss(decoder.loss)(M * f)
         return parts if decoder.zeros == "count" else parts * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
     if isinstance(decoder, Continuous) and hasattr(decoder, "matrix_"):
-        learned: Array = decoder.matrix_ * f
+        # Where nothing could be learned, the given code scores.
+        learned: Array = (decoder.matrix_ if decoder.matrix_.any() else M) * f
         return learned
     return None
 

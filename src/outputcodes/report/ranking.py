@@ -108,6 +108,8 @@ def _row(given: Any) -> Row:
     told = given if isinstance(given, Mapping) else dataclasses.asdict(given)
     row: Row = {name: told.get(name, default) for name, default in FIELDS.items()}
     row["fold_errors"] = [float(error) for error in row["fold_errors"]]
+    if row["losses"] is not None:
+        row["losses"] = np.asarray(row["losses"])
     if row["error"] is None:
         row["error"] = float(np.mean(row["fold_errors"])) if row["fold_errors"] else math.nan
     if not math.isfinite(row["error"]):

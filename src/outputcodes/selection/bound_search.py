@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge
+from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge, refuse_several_labels
 
 
 class _OnPath:
@@ -146,6 +146,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
             # What is made of the sample, which takes as long as a small fit, serves the judge too.
             problem, code = model.set_params(estimator=path, random_state=drawn)._problem(X, y, sample_weight, {})
+            refuse_several_labels(model)
             judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
             before = path.ended(model)
             model.set_params(estimator=given["estimator"], random_state=given["random_state"])

@@ -81,7 +81,9 @@ def leave_one_out(
     ('bound', 0.167)
     """
     check_is_fitted(model)
-    if doubt := doubt_about(as_judged(model)):
+    learner = as_judged(model)
+    refuse_several_labels(model)
+    if doubt := doubt_about(learner):
         warnings.warn(doubt, UserWarning, stacklevel=2)
     model._check_features(X, reset=False)
     # The sample is checked by a copy, which takes its classes from it; what it would draw is of no use here.
@@ -104,6 +106,12 @@ def as_judged(model: Any) -> Any:
     )
 
 
+def refuse_several_labels(model: OutputCodeClassifier) -> None:
+    """An error for a classifier that has seen a y with several labels a row."""
+    if model.multilabel_:
+        raise ValueError("y indicates several labels a row; leave-one-out errors are known for one label a row.")
+
+
 def doubt_about(learner: Any) -> str | None:
     """Why what is known of its leave-one-out error is an estimate; None if it is a bound, or exact."""
     if hasattr(learner, "leave_one_out_margins"):
@@ -116,8 +124,6 @@ def doubt_about(learner: Any) -> str | None:
 
 def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = True) -> LeaveOneOut:
     """`leave_one_out` of a classifier and the problem that it was trained on."""
-    if model.multilabel_:
-        raise ValueError("y indicates several labels a row; leave-one-out errors are known for one label a row.")
     learner: Any = problem.learner
     M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
     only = alone_on_its_side(M, labels)

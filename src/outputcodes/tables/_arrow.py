@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from outputcodes.tables import errors
 
-# Which columns are read as text or as numbers, whatever they look like.
-Types = Mapping[str, Literal["text", "number"]]
+# Which columns are read as text or as numbers, whatever they look like; "verbatim" is text in which nothing is missing.
+Types = Mapping[str, Literal["text", "number", "verbatim"]]
 
-OTHER_ENCODING = "name its encoding, such as encoding='latin-1', or save it as UTF-8."
+OTHER_ENCODING = "save it as UTF-8, or name its encoding: encoding='latin-1', say (--encoding latin-1)."
 
 
 def pyarrow(part: str = "") -> Any:

@@ -17,6 +17,7 @@ from outputcodes.tables._arrow import Types, as_frame, check_unique, opened, pya
 BLOCK_BYTES = 1 << 25
 # In chunks: pyarrow reads some thirty blocks ahead.
 CHUNK_BLOCK_BYTES = 1 << 22
+SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"]
 
 ATTRIBUTE = re.compile(r"@attribute\s+('(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|\S+)\s+(\S.*)", re.IGNORECASE)
@@ -88,9 +89,12 @@ def _read(
     csv, pa = pyarrow("csv"), pyarrow()
     with opened(path) as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) and encoding == "utf-8":
-            raise errors.WrongEncodingError(f"{path} is UTF-16 text; read it with encoding='utf-16'.")
-    arrow = {"text": pa.string(), "number": pa.float64()}
+            raise errors.WrongEncodingError(
+                f"{path} is UTF-16 text; read it with encoding='utf-16' (--encoding utf-16)."
+            )
+    arrow = {"text": pa.string(), "verbatim": pa.string(), "number": pa.float64()}
     above = (read or {}).get("skip_rows", 1)
+    verbatim = [name for name, kind in types.items() if kind == "verbatim"] or None
 
     def options(texts: Iterable[str] = (), names: list[str] | None = None) -> dict[str, Any]:
         return {
@@ -106,7 +110,7 @@ def _read(
                 column_types={name: arrow[kind] for name, kind in types.items()} | dict.fromkeys(texts, pa.string()),
                 include_columns=names,
                 null_values=MISSING,
-                strings_can_be_null=True,
+                strings_can_be_null=verbatim is None,
                 # Truth values stay text, as they are written.
                 true_values=[],
                 false_values=[],
@@ -114,30 +118,42 @@ def _read(
         }
 
     if rows is None:
-        with _named_columns(path, (read or {}).get("column_names"), above):
-            table = csv.read_csv(path, **options())
+        with _named_places(path, (read or {}).get("column_names"), above, encoding):
+            table = csv.read_csv(path, **options(names=verbatim))
         # A time of day is no kind of ours: "12:30" stays what it is.
         if times := [field.name for field in table.schema if pa.types.is_time(field.type)]:
             table = csv.read_csv(path, **options(times))
         yield as_frame(table, path, only)
         return
     # Kinds are recognised in the first block only, so columns that nobody asks for are best not looked at.
-    with csv.open_csv(path, **options(texts=only or ())) as header:
+    with (
+        _named_places(path, None, above, encoding),
+        csv.open_csv(path, **options(texts=only or ())) as header,
+    ):
         names = header.schema.names
     check_unique(names, path)
     wanted = [name for name in names if only is None or name in only]
-    with _named_columns(path, names, above), csv.open_csv(path, **options(names=wanted)) as batches:
+    with _named_places(path, names, above, encoding), csv.open_csv(path, **options(names=wanted)) as batches:
         for batch in batches:
             for start in range(0, batch.num_rows, rows):
                 yield as_frame(pa.Table.from_batches([batch.slice(start, rows)]), path)
 
 
 @contextmanager
-def _named_columns(path: Path, names: list[str] | None, above: int) -> Iterator[None]:
-    """Text where numbers must be: pyarrow counts columns, and rows from the top of the file; here they get names."""
+def _named_places(path: Path, names: list[str] | None, above: int, encoding: str) -> Iterator[None]:
+    """pyarrow counts columns, and rows from the top of the file; here columns have names and data rows count from 1."""
     try:
         yield
     except ValueError as reason:
+        ragged = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)(.*)", str(reason), re.DOTALL)
+        if ragged is not None:
+            place = f"row {int(ragged[1]) - above}" if ragged[1] else "a row"
+            with opened(path) as file:
+                header = file.readline().decode(encoding).strip()
+            hint = other_separator([header]) if ragged[2] == "1" else ""
+            raise errors.RaggedRowsError(
+                f"{path}: {place} has {ragged[3]} fields, not {ragged[2]}{ragged[4].rstrip()[:200]}.{hint}"
+            ) from reason
         found = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", str(reason))
         if found is None or names is None:
             raise
@@ -145,3 +161,14 @@ def _named_columns(path: Path, names: list[str] | None, above: int) -> Iterator[
         raise errors.WrongKindError(
             f"{path}: column {names[int(found[1])]!r} must hold a number in every row, and {place} has {found[3]!r}."
         ) from reason
+
+
+def other_separator(columns: Iterable[Any]) -> str:
+    """A sentence where one column only was found, whose name has what other files separate fields by.
+
+    >>> other_separator(["x;y;class"])
+    " Its fields look separated by ';': save it with commas, or as .tsv with tabs."
+    """
+    names = [str(name) for name in columns]
+    found = [word for sign, word in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
+    return f" Its fields look separated by {found[0]}: save it with commas, or as .tsv with tabs." if found else ""

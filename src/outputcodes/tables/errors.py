@@ -55,6 +55,10 @@ class OneClassError(TableError):
     """All rows have the same label."""
 
 
+class ContinuousTargetError(TableError):
+    """The labels are measurements, nearly all of them different."""
+
+
 class UnknownLabelsError(TableError):
     """Labels that the training table did not have."""
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from outputcodes.tables import errors
 from outputcodes.tables._arrow import Types
-from outputcodes.tables.formats import LABEL, frames
+from outputcodes.tables.delimited import other_separator
+from outputcodes.tables.formats import LABEL, frames, missing_words
 from outputcodes.tables.schema import Schema, as_text, infer, labels, listed
+from outputcodes.tables.unusual import check_classes, unlabelled_rows, unusual_columns
 
 # What a target column is called where nobody says it.
 USUAL_TARGETS = ("target", "class", LABEL)
@@ -23,7 +27,8 @@ class Table:
     Attributes
     ----------
     frame : DataFrame
-        The features that models read: numbers, dates and categories.
+        The features that models read: numbers, dates and categories. Its index, as that of the others, counts the
+        rows from 1, those without a label among them.
     target : Series
         The labels: integers if all of them are written so, else text.
     split : Series or None
@@ -32,6 +37,8 @@ class Table:
         Of the features; `schema.names("text", "empty")` are those left out of `frame`.
     unlabelled : int
         How many rows were left out for want of a label.
+    notes : tuple of str
+        Sentences on what is unusual: rows and columns left out, and columns that are hardly what they were taken for.
     """
 
     frame: Any
@@ -39,6 +46,7 @@ class Table:
     split: Any
     schema: Schema
     unlabelled: int
+    notes: tuple[str, ...] = ()
 
 
 def read(
@@ -95,13 +103,19 @@ def read(
             frame = _whole(path, {**types, target: "text"}, encoding)
     for name, role in [(target, "target"), (split, "split")]:
         if name is not None and name not in frame.columns:
-            raise errors.NoTargetError(f"{path} has no {role} column {name!r}; it has {listed(frame.columns)}.")
+            raise errors.NoTargetError(
+                f"{path} has no {role} column {name!r}; it has {listed(frame.columns)}.{other_separator(frame.columns)}"
+            )
     features = frame.drop(columns=[name for name in (target, split) if name is not None])
     if absent := [name for name in categorical if name not in features]:
         raise errors.MissingColumnsError(f"{path} has no column {listed(absent)}; it has {listed(features)}.")
     features = features.assign(**{name: as_text(features[name]) for name in categorical})
     parts = None if split is None else frame[split]
-    return from_frame(features, frame[target], split=parts, schema=schema, source=path)
+    table = from_frame(features, frame[target], split=parts, schema=schema, source=path)
+    if not table.unlabelled:
+        return table
+    words = missing_words(path, target, encoding)
+    return replace(table, notes=(unlabelled_rows(table.unlabelled, words), *table.notes[1:]))
 
 
 def from_frame(
@@ -131,9 +145,10 @@ def from_frame(
     labelled = target.notna()
     if not labelled.any():
         raise errors.NoLabelsError(f"{source}: no row has a label in the target column {target.name!r}.")
-    features, target = features[labelled], target[labelled]
+    features, target, known = features[labelled], target[labelled], schema
     y = labels(target) if schema is None else _known_labels(target, schema, source)
     if schema is None:
+        check_classes(y, target.name, source)
         if y.nunique() < 2:
             raise errors.OneClassError(f"{source}: all labels are {y.iloc[0]!r}; a classifier needs two classes.")
         schema = infer(features, target.name, sorted(y.unique().tolist()))
@@ -141,8 +156,12 @@ def from_frame(
     parts = None if split is None else as_text(split[labelled])
     for part in (conformed, y, parts):
         if part is not None:
-            part.index = range(len(y))
-    return Table(conformed, y, parts, schema, int((~labelled).sum()))
+            part.index = 1 + np.flatnonzero(labelled)
+    unlabelled = int((~labelled).sum())
+    notes: tuple[str, ...] = (unlabelled_rows(unlabelled),) if unlabelled else ()
+    if known is None:
+        notes += unusual_columns(schema, len(y))
+    return Table(conformed, y, parts, schema, unlabelled, notes)
 
 
 def read_chunks(path: str | Path, schema: Schema, *, rows: int = 50_000, encoding: str = "utf-8") -> Iterator[Any]:
@@ -180,7 +199,7 @@ def _usual_target(columns: Any, path: str | Path) -> str:
     found = [str(name) for name in columns if str(name).lower() in USUAL_TARGETS]
     if len(found) == 1:
         return found[0]
-    raise errors.NoTargetError(f"{path}: name the target column; it has {listed(columns)}.")
+    raise errors.NoTargetError(f"{path}: name the target column; it has {listed(columns)}.{other_separator(columns)}")
 
 
 def _known_labels(values: Any, schema: Schema, source: object) -> Any:

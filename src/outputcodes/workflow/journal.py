@@ -64,8 +64,8 @@ class Journal:
         content = file.read()
         # What follows the last whole line was cut off by whatever ended the run.
         whole = content[: content.rfind(b"\n") + 1]
-        if whole.count(b"\n") == 1:
-            whole = b""  # A description without a result is nothing to continue, and nothing to lose.
+        if _is_description(whole, run):
+            whole = b""  # Without a result there is nothing to continue, and nothing to lose.
         if whole and not resume:
             raise JournalError(
                 f"{path} holds the results of an earlier run: resume it (--resume), or write elsewhere (--out)."
@@ -84,7 +84,7 @@ class Journal:
 
     def _write(self, line: Line) -> None:
         assert self._file is not None
-        self._file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -118,9 +118,20 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
+def _is_description(whole: bytes, run: Line) -> bool:
+    """Whether nothing but the description of such a run was written."""
+    if whole.count(b"\n") != 1:
+        return False
+    try:
+        only = json.loads(whole)
+    except ValueError:
+        return False
+    return isinstance(only, dict) and only.keys() == run.keys()
+
+
 def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
     try:
-        first, *lines = map(json.loads, whole.decode().splitlines())
+        first, *lines = map(json.loads, whole.split(b"\n")[:-1])
         differing = sorted(name for name in run if first.get(name) != run[name])
     except (ValueError, AttributeError) as reason:
         raise JournalError(f"{path} is damaged: {reason}. Remove it to start again.") from reason

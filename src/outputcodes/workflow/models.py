@@ -82,9 +82,22 @@ def build(
         raise ValueError(f"learner={learner!r} is a classifier by itself and takes no code; codes need a binary one.")
     known = model.get_params(deep=False)
     # The n_jobs of scikit-learn's own does nothing, or is about to.
-    ours = {"n_jobs": n_jobs} if type(model).__module__.startswith("outputcodes.") else {}
+    ours = {"n_jobs": n_jobs} if _is_ours(model) else {}
     model.set_params(**{name: value for name, value in {"random_state": seed, **ours}.items() if name in known})
     return Pipeline([("table", preprocessing(schema, estimator)), ("classifier", model)])
+
+
+def is_ours(name: str) -> bool:
+    """Whether a learner or a system is this library's own, and so compiled when it is first used.
+
+    >>> is_ours("ridge"), is_ours("svc")
+    (True, False)
+    """
+    return _is_ours({**LEARNERS, **SYSTEMS}[name]())
+
+
+def _is_ours(model: Any) -> bool:
+    return type(model).__module__.startswith("outputcodes.")
 
 
 def _estimator(schema: Schema, name: str, rows: int) -> Any:

@@ -89,11 +89,10 @@ def make_plan(
     chosen = {part: list(TRIED[part] if names is None else dict.fromkeys(names)) for part, names in given.items()}
     left_out: list[str] = []
     if quick:
-        hurried = [(part, name) for part in given if given[part] is None for name in TRIED[part]]
-        hurried = [(part, name) for part, name in hurried if name not in QUICK[part]]
-        left_out += [f"A quick plan tries no {', '.join(name for _, name in hurried)}."] if hurried else []
-        for part, name in hurried:
-            chosen[part].remove(name)
+        hurried = {part: [name for name in TRIED[part] if name not in QUICK[part]] for part in given}
+        told = [f"of the {part} {', '.join(names)}" for part, names in hurried.items() if given[part] is None]
+        left_out += [f"A quick plan leaves out {'; '.join(told)}."] if told else []
+        chosen |= {part: [name for name in TRIED[part] if name in QUICK[part]] for part in given if given[part] is None}
     for part, unfit, why in _rules(n, k, features):
         gone = [name for name in chosen[part] if name in unfit and given[part] is None]
         if gone and len(gone) < len(chosen[part]):
@@ -108,6 +107,11 @@ def make_plan(
             cells += [Cell(name)] if name not in silent else []
         else:
             cells += [Cell(name, code, tuple(chosen["decoders"])) for code in chosen["codes"]]
+    if (codes or decoders) and not any(cell.code for cell in cells):
+        named = ", ".join([*(codes or ()), *(decoders or ())])
+        systems = ", ".join(cell.learner for cell in cells)
+        is_one = "is a system by itself and takes" if len(cells) == 1 else "are systems by themselves and take"
+        left_out.append(f"{named}: not tried, as {systems} {is_one} no code; codes need a binary learner.")
     if not cells:
         raise ValueError("The plan is empty: name learners or systems that can be compared.")
     return Plan(tuple(cells), tuple(left_out))

@@ -11,7 +11,7 @@ from outputcodes import persistence, tables
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.report.answers import answers
 from outputcodes.report.explain import explain_row
-from outputcodes.workflow.files import check_folder
+from outputcodes.workflow.files import check_out
 
 
 def predict_file(
@@ -37,7 +37,7 @@ def predict_file(
     rows : int
         How many are in memory at a time. `out` appears when all are written.
     """
-    check_folder(out)
+    check_out(out, (".csv", ".csv.gz"), data, model)
     fitted, manifest = persistence.load(model)
     if manifest.schema is None:
         raise persistence.ModelFileError(f"{model} was saved without the schema of its table: it can't read tables.")
@@ -45,7 +45,7 @@ def predict_file(
         final = fitted[-1] if hasattr(fitted, "steps") else fitted
         coded = isinstance(final, OutputCodeClassifier)
         remedy = "fit it with --probability softmax" if coded else "fit another, by --learner"
-        raise ValueError(f"{model}, a {type(final).__name__}, answers no probabilities: {remedy}.")
+        raise ValueError(f"{model}: the {type(final).__name__} in it answers no probabilities: {remedy}.")
     out = Path(out)
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     written = 0

@@ -20,11 +20,12 @@ from outputcodes.decoders import as_decoder
 from outputcodes.report import answers, report_data, write_report
 from outputcodes.report.notebook import ranking_html
 from outputcodes.report.ranking import ranked
-from outputcodes.workflow.evaluate import METRICS, evaluate, unpacked
+from outputcodes.workflow.evaluate import METRICS, evaluate, unpacked, warm_up
 from outputcodes.workflow.journal import Journal, Line
 from outputcodes.workflow.models import build, save_model
 from outputcodes.workflow.plan import Cell, Plan
 from outputcodes.workflow.sources import Source
+from outputcodes.workflow.splits import MOST_NAMED
 
 RESULTS, REPORT, MODEL = "results.jsonl", "report.html", "model.skops"
 # About so many held-out rows are looked at in the report: more would make it slow, and say no more.
@@ -44,8 +45,8 @@ class Outcome:
         those of the test rows in their order: whether a row is missed, or what it adds to another metric.
     notes : list of str
         What was left out and why, and what is unusual.
-    computed : int
-        How many trainings were done now, and not in an earlier run.
+    computed, found : int
+        How many trainings were done now, and how many were there of an earlier run.
     folder : Path or None
         Where results.jsonl, report.html and model.skops are.
     title, metric : str
@@ -58,6 +59,7 @@ class Outcome:
     folder: Path | None
     title: str = ""
     metric: str = "error"
+    found: int = 0
 
     def _repr_html_(self) -> str:
         return ranking_html(self.rows, title=self.title, notes=self.notes, metric=self.metric)
@@ -107,18 +109,22 @@ def run(
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} (--out) is a file: name a folder, which is made if it is not there.")
     described = _described(source, plan, metric, seed)
     pairs = source.splits.pairs
     how: dict[str, Any] = {"metric": metric, "seed": seed, "n_jobs": n_jobs}
     # Until the report and the model are written the folder belongs to this run.
     with Journal(None if folder is None else folder / RESULTS, described, resume=resume) as journal:
+        found = sum("failed" not in line for line in journal.lines)
         computed, late = _train(source, plan, journal, time_limit, watch, keep_losses=len(pairs) == 1, **how)
         rows, notes = _gathered(plan, journal.lines, pairs)
-        notes = [*source.splits.notes, *plan.left_out, *notes]
         if late:
+            late[MOST_NAMED:] = [f"and {len(late) - MOST_NAMED} more"] if len(late) > MOST_NAMED else []
             notes.append(f"Left out by the time limit: {', '.join(late)}.")
         if not rows:
             raise ValueError("Nothing could be compared. " + " ".join(notes))
+        notes = [*source.table.notes, *source.splits.notes, *plan.left_out, *notes]
         table = ranked(rows, source.splits.test_to_train)
         if folder is not None:
             mark = hashlib.sha256(repr((described, notes)).encode()).hexdigest()
@@ -127,7 +133,7 @@ def run(
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 _write(source, table, notes, folder, mark, **how)
     title = f"{source.name}: {len(source.table.target)} rows, {len(source.table.schema.classes)} classes, "
-    return Outcome(table, notes, computed, folder, title + source.splits.title, metric)
+    return Outcome(table, notes, computed, folder, title + source.splits.title, metric, found)
 
 
 def _train(
@@ -147,6 +153,7 @@ def _train(
                 return computed, [str(cell), *map(str, plan.cells[c + 1 :])]
             if watch is not None:
                 watch(str(cell), c * len(pairs) + fold, total)
+            warm_up(cell, source.table, train, **how)
             result = evaluate(cell, source.table, train, test, **how)
             if "failed" in result:
                 failed.add(key)
@@ -229,20 +236,21 @@ def _write(
     frame = data.frame.iloc[test[seen]]
     title = f"{cell} {best['decoder']}".rstrip()
     asked = answers(held_out, frame, y[test[seen]], title=title, images=_pictures(frame))
+    held = "held-out rows of the first fold" if len(splits.pairs) > 1 else "held-out rows"
     facts = {
         "rows": len(y),
         "features": len(data.schema.used),
         "classes": len(data.schema.classes),
         "tested by": splits.title,
         "metric": metric,
-        "winner's details": f"on {len(test)} held-out rows",
+        "winner's details": f"on {len(test)} {held}",
     }
     ratio = splits.test_to_train
-    page = report_data(table, asked, title=source.name, facts=facts, notes=notes, metric=metric, test_to_train=ratio)
-    write_report(page, folder / REPORT)
+    told: dict[str, Any] = {"title": source.name, "facts": facts, "notes": notes, "metric": metric, "held_out": held}
+    write_report(report_data(table, asked, test_to_train=ratio, **told), folder / REPORT)
     model = fitted(data.frame, y)
-    told = {name: best[name] for name in ("learner", "code", "decoder", "error", "interval")}
-    save_model(model, data, folder / MODEL, **told, metric=metric, tested_by=splits.title, data=source.name, run=mark)
+    won = {name: best[name] for name in ("learner", "code", "decoder", "error", "interval")}
+    save_model(model, data, folder / MODEL, **won, metric=metric, tested_by=splits.title, data=source.name, run=mark)
 
 
 def _pictures(frame: Any) -> Any:

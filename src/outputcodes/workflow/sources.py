@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def open_table(
             raise tables.TableError(f"The data set {data!r} has its own target; a target is named for files.")
         known = datasets.load(data)
         return tables.from_frame(known.data, known.target, split=known.split, source=data)
-    if not Path(data).suffix and not Path(data).exists():
+    if Path(data).name == data and not Path(data).suffix and not Path(data).exists():
         raise unknown_name("data", data, KNOWN)
     return tables.read(data, target, split=split, encoding=encoding)
 
@@ -62,10 +63,12 @@ def open_source(
     """
     if sum(choice is not None for choice in (cv, test, split)) > 1:
         raise ValueError("Choose one of cv, test and split.")
+    if test is not None and same_file(data, test):
+        raise ValueError(f"--test {test} is the table itself: name a file with other rows, or choose --cv or --split.")
     table = open_table(data, target, split, encoding=encoding)
     name = Path(data).name
     if test is not None:
-        return Source(name, *_with_test(table, test, encoding))
+        return Source(f"{name} + {Path(test).name}", *_with_test(table, test, encoding))
     if cv is None and table.split is not None:
         return Source(name, table, official(table.split, split or "split"))
     if cv is None:
@@ -81,7 +84,14 @@ def _with_test(table: tables.Table, path: str, encoding: str) -> tuple[tables.Ta
 
     tested = tables.read(path, schema=table.schema, encoding=encoding)
     n, m = len(table.target), len(tested.target)
-    frame: Any = pd.concat([table.frame, tested.frame], ignore_index=True)
-    y: Any = pd.concat([table.target, tested.target], ignore_index=True)
+    # Rows keep the numbers that they have in their files.
+    frame: Any = pd.concat([table.frame, tested.frame])
+    y: Any = pd.concat([table.target, tested.target])
     splits = official(["train"] * n + ["test"] * m)
-    return replace(table, frame=frame, target=y), splits
+    notes = (*table.notes, *(f"{Path(path).name}: {note}" for note in tested.notes))
+    return replace(table, frame=frame, target=y, notes=notes), splits
+
+
+def same_file(*paths: str | Path) -> bool:
+    """Whether two paths lead to one file, which is there."""
+    return all(map(os.path.exists, paths)) and os.path.samefile(*paths)

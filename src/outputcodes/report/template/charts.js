@@ -32,15 +32,19 @@ function timeAgainstError(rows, name, format, short, choose) {
     const times = rows.map((row) => Math.max(row.fit_seconds, 1e-6));
     const low = Math.min(...times) / 1.4,
       high = Math.max(...times) * 1.4;
-    const top = Math.max(...rows.map((row) => row.error)) * 1.08 || 1;
+    const errors = rows.map((row) => row.error);
+    const top = Math.max(...errors) * 1.08 || 1,
+      least = Math.min(...errors) / 1.2;
+    // One that is far worse would press all others to the floor.
+    const wide = least > 0 && top > 8 * least;
     const place = logarithmic(low, high, box.left, width - box.right);
     const x = (time) => place(Math.max(time, 1e-6));
-    const y = linear(0, top, height - box.bottom, box.top);
+    const y = (wide ? logarithmic : linear)(wide ? least : 0, top, height - box.bottom, box.top);
     const front = rows.filter((row) => row.frontier).sort((a, b) => a.fit_seconds - b.fit_seconds || b.error - a.error);
     const path = front
       .map((row, i) => `${i ? "L" : "M"}${x(row.fit_seconds).toFixed(1)} ${y(row.error).toFixed(1)}`)
       .join("");
-    const taken = [];
+    const taken = rows.map((row) => [x(row.fit_seconds) - 5, y(row.error) - 5, 10, 10]);
     const label = (row) => {
       const text = name(row),
         w = text.length * 6.1,
@@ -86,11 +90,11 @@ function timeAgainstError(rows, name, format, short, choose) {
         x,
         y,
         xTicks: decades(low, high),
-        yTicks: ticks(0, top),
+        yTicks: wide ? decades(least, top) : ticks(0, top),
         xFormat: seconds,
         yFormat: short,
         xTitle: `training time${rows[0].fold_errors.length > 1 ? " of a fold" : ""}, logarithmic`,
-        yTitle: data.metric,
+        yTitle: `${data.metric}${wide ? ", logarithmic" : ""}`,
       }),
       svg("path", { class: "frontline", d: path }),
       rows.filter((row) => !row.frontier).map(mark),
@@ -200,7 +204,11 @@ function runs(rows, sign, cell, high) {
   return path;
 }
 
-const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+// Names that begin alike differ at their ends: what is too long is cut between.
+const shorten = (text, length) => {
+  const kept = Math.ceil(0.6 * (length - 1));
+  return text.length > length ? `${text.slice(0, kept)}…${text.slice(kept + 1 - length)}` : text;
+};
 
 // The code with the error of each column above it.
 function codePicture(code, columns, classes) {

@@ -149,7 +149,7 @@ function answersSections(winner) {
   section(
     "confusion",
     "Confusions",
-    `${winner.code ? "" : `${winner.title}: `}${percent(winner.error, 2)} of ${count(winner.rows)} held-out rows are wrong. Rows are the truth, columns the prediction.`,
+    `${winner.code ? "" : `${winner.title}: `}${percent(winner.error, 2)} of ${count(winner.rows)} ${data.held_out} are wrong. Rows are the truth, columns the prediction.`,
     el(
       "div",
       { class: "side" },
@@ -210,14 +210,14 @@ function answersSections(winner) {
     section(
       "margins",
       "Margins",
-      "How far answers are from the other side, on held-out rows. The outermost bars hold what is beyond.",
+      `How far answers are from the other side, on ${data.held_out}. The outermost bars hold what is beyond.`,
       el("div", { class: "pair" }, graphs),
     );
   if (reliability)
     section(
       "reliability",
       "Reliability",
-      `What probabilities are worth: on the diagonal, a prediction said to be 80 % sure is right 80 % of the time. Discs grow with the number of rows. Calibration error ${percent(reliability.calibration_error)}, log loss ${number(reliability.log_loss)}, Brier score ${number(reliability.brier)}.`,
+      `What probabilities are worth: on the diagonal, a prediction said to be 80 % sure is right 80 % of the time. Discs grow with the number of rows. Calibration error ${percent(reliability.calibration_error)}, log-loss ${reliability.log_loss.toFixed(4)}, Brier score ${number(reliability.brier)}.`,
       el(
         "div",
         { class: "side" },
@@ -233,8 +233,8 @@ function answersSections(winner) {
       "explain",
       "Explain one row",
       winner.code
-        ? "Pick a row: its margins against every codeword, the bits that were wrong, and how the decoder still got it right, or did not."
-        : "Pick a row: its features, and what they were worth to each class.",
+        ? `Pick one of the ${data.held_out}: its margins against every codeword, the bits that were wrong, and how the decoder still got it right, or did not.`
+        : `Pick one of the ${data.held_out}: its features, and what they were worth to each class.`,
       explainer(winner),
     );
 }

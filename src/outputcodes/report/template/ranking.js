@@ -2,9 +2,9 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const shareOfErrors = data.metric !== "log-loss";
-const format = (error) => (shareOfErrors ? percent(error, 2) : number(error, 4));
+const format = (error) => (shareOfErrors ? percent(error, 2) : error.toFixed(4));
 const points = (difference) =>
-  `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shareOfErrors ? (100 * Math.abs(difference)).toFixed(2) : number(Math.abs(difference))}`;
+  `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shareOfErrors ? (100 * Math.abs(difference)).toFixed(2) : Math.abs(difference).toFixed(4)}`;
 const nameOf = (row) => [row.learner, row.code, row.decoder].filter(Boolean).join(" · ") || "unnamed";
 const folds = data.rows[0].fold_errors.length,
   tested = data.rows.some((row) => known(row.p_value));
@@ -12,7 +12,7 @@ const folds = data.rows[0].fold_errors.length,
 const plusMinus = (row) => {
   if (!row.interval) return "";
   const half = row.interval[1] - row.error;
-  return ` ± ${shareOfErrors ? (100 * half).toFixed(2) : number(half)}`;
+  return ` ± ${shareOfErrors ? (100 * half).toFixed(2) : half.toFixed(4)}`;
 };
 
 let chosenRow = data.rows[0];
