@@ -172,7 +172,7 @@ def test_a_quick_run_from_the_command_line_continues_after_a_kill(tmp_path, monk
     for _ in range(2):
         done = testing.CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.stderr
-        assert "the probabilistic code is better than the deterministic one" in done.stdout
+        assert "The probabilistic code is better than the deterministic one" in done.stdout
         lines = (tmp_path / "jin.jsonl").read_bytes().splitlines(keepends=True)
         found = [json.loads(line) for line in lines if b'"unit"' in line]
         answers.append({json.dumps(line["unit"]): line["found"] for line in found})
@@ -223,7 +223,7 @@ def test_the_page_shows_what_is_measured_to_the_end_and_no_more(tmp_path):
     page = tmp_path / "page.md"
     write_page([shared("one", (1, 2)), shared("other", (2, 3))], tmp_path, page)
     assert "## one" in page.read_text()
-    assert "other" not in page.read_text()
+    assert "## other" not in page.read_text()
     # Without the last unit data set b is unfinished.
     (tmp_path / "shared.jsonl").write_bytes(b"".join(lines[:4]))
     write_page([shared("one", (1, 2))], tmp_path, page)
