@@ -39,6 +39,7 @@ def write_page(experiments: Iterable[Experiment], folder: Path, page: Path) -> N
     headlines: list[str] = []
     claims: list[tuple[str, ...]] = []
     times: dict[str, tuple[str, ...]] = {}
+    whole = 0.0
     sharing = defaultdict[str, list[str]](list)
     page.parent.mkdir(parents=True, exist_ok=True)
     for experiment in experiments:
@@ -55,11 +56,14 @@ def write_page(experiments: Iterable[Experiment], folder: Path, page: Path) -> N
         headlines += [f"- {headline}" for headline in findings.headlines]
         claims += [(_capital(c.statement), f"`{experiment.name}`", f"**{c.verdict}**") for c in findings.claims]
         sharing[experiment.stem].append(f"`{experiment.name}`")
+        if experiment.stem not in times:
+            whole += sum(session["seconds"] for session in sessions)
         times[experiment.stem] = _time(results, sessions)
     opening = OPENING.format(folder=Path(os.path.relpath(folder, page.parent)).as_posix(), count=len(claims))
     verdicts = Table("Claims", ("claim", "experiment", "verdict"), claims)
     clock = ("experiments", "units", "seconds of work", "seconds of the clock", "jobs")
-    work = Table("Run times", clock, [(", ".join(names), *times[stem]) for stem, names in sharing.items()])
+    rows = [(", ".join(names), *times[stem]) for stem, names in sharing.items()]
+    work = Table("Run times", clock, rows, (f"All together: {whole / 60:.0f} minutes of the clock.",))
     parts = [opening, *headlines, "", _table(verdicts, "##"), _table(work, "##"), *sections]
     part = page.with_name(page.name + ".part")
     part.write_text("\n".join(parts), encoding="utf-8")
