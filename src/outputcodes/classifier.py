@@ -37,8 +37,9 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
     ----------
     estimator : estimator, list of estimators or learner, optional
         The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline; a list gives one
-        per column. None is logistic regression. How foreign margins are read: `outputcodes.learners.foreign`;
-        to say it yourself, wrap the estimator in `outputcodes.learners.PerColumn`.
+        per column. None is the learner "linear-svm", in a single call scikit-learn's logistic regression. How foreign
+        margins are read: `outputcodes.learners.foreign`; to say it yourself, wrap the estimator in
+        `outputcodes.learners.PerColumn`.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
         "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each class in sorted

@@ -24,7 +24,7 @@ DECODERS = ("hamming", "loss", "linear", "accuracy-weighted", "likelihood")
 COMPLETE_UP_TO = 7
 # Those that take longest first.
 DATA_SETS = (
-    *("isolet", "thyroid", "letter", "audiology", "pendigits", "yeast", "soybean", "satimage", "vowel"),
+    *("thyroid", "letter", "audiology", "pendigits", "yeast", "soybean", "satimage", "vowel"),
     *("segmentation", "ecoli", "vehicle", "dermatology", "glass", "wine", "iris"),
 )
 # The fewest and the most classes.
@@ -42,8 +42,8 @@ class System(NamedTuple):
         return " · ".join(self)
 
 
-# What `OutputCodeClassifier()` does: logistic regression of scikit-learn, whose problem "logistic" solves.
-CURRENT = System("logistic", "all-pairs", "loss")
+# What `OutputCodeClassifier()` does.
+CURRENT = System("linear-svm", "all-pairs", "loss")
 
 # Errors in per cent: data set → system → error.
 Errors = dict[str, dict[System, float]]
@@ -52,9 +52,13 @@ PROTOCOL = """
 Every learner under its name, with its own default parameters, every code and every decoder, on tables preprocessed as
 `outputcodes compare` does: for stumps and trees as they are; for the others standardised, categories one-hot. The
 official partition of a data set, else five folds (also for segmentation and audiology); of larger training sets `rows`
-random rows. Random codes are drawn once for a data set. The complete code is tried up to 7 classes. Systems are ranked
-on every data set by their test error; differences of mean ranks below the critical difference of Nemenyi's test at 5 %
-may be chance.
+random rows. isolet is left out, whose 617 features would take boosted stumps longer than all the rest. Random codes are
+drawn once for a data set. The complete code is tried up to 7 classes. Systems are ranked on every data set by their
+test error; differences of mean ranks below the critical difference of Nemenyi's test at 5 % may be chance.
+
+The defaults of `OutputCodeClassifier` were chosen from these tables: of all systems the one of the least mean rank,
+linear-svm · all-pairs, with loss-based decoding, which needs no margins held out as likelihood decoding does and is
+level with it. Before, they were logistic · all-pairs · loss. No k asks for another code by more than chance.
 """
 
 
