@@ -68,18 +68,18 @@ def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[
 
 def test_learners_are_ranked_on_every_data_set() -> None:
     errors = {
-        "a": {"ridge": 1, "logistic": 5, "tree": 9},
-        "b": {"ridge": 30, "logistic": 20, "tree": 40},
-        "c": {"ridge": 10, "logistic": 15, "tree": 20},
+        "a": {"ridge": 1, "linear-svm": 5, "tree": 9},
+        "b": {"ridge": 30, "linear-svm": 20, "tree": 40},
+        "c": {"ridge": 10, "linear-svm": 15, "tree": 20},
     }
     found = present(made_up(errors, {"a": 3, "b": 10, "c": 5}))
     tables = {table.title: table for table in found.tables}
     learners = tables["By learner"]
-    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of logistic; "a" and "c" have few classes, and "b" alone is no group.
+    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of linear-svm; "a" and "c" have few classes, and "b" alone is no group.
     assert learners.header == ("learner", "all", "k ≤ 7")
     assert learners.rows[:3] == [
         ("ridge", "1.33 (13.7)", "1.00 (5.5)"),
-        ("logistic", "1.67 (13.3)", "2.00 (10.0)"),
+        ("linear-svm", "1.67 (13.3)", "2.00 (10.0)"),
         ("tree", "3.00 (23.0)", "3.00 (14.5)"),
     ]
     decoders = tables["By decoder"]
@@ -93,16 +93,16 @@ def test_learners_are_ranked_on_every_data_set() -> None:
     # Nemenyi, 18 systems on 3 data sets: q·√(18·19/(6·3)), q the studentised range of 18 at 5 % over √2.
     q = studentized_range.isf(0.05, 18, np.inf) / np.sqrt(2)
     assert best.remarks[0].endswith(f"critical difference of mean ranks is {q * np.sqrt(19):.1f}.")
-    # Without "a" or without "c" ridge and logistic tie at 1.5 and logistic comes first by name; without "b" ridge wins.
+    # Without "a" or "c" ridge and linear-svm tie at 1.5 and linear-svm comes first by name; without "b" ridge wins.
     claim = found.claims[0]
     assert claim.evidence.startswith("lower in 0, equal in 2, higher in 1 of 3; mean difference +3.3")
-    assert "logistic · all-pairs · linear (2)" in claim.evidence
+    assert "linear-svm · all-pairs · linear (2)" in claim.evidence
     assert "ridge · all-pairs · linear (1)" in claim.evidence
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_any_part_of_the_results_is_presented(n: int) -> None:
-    errors = {"a": {"ridge": 1, "logistic": 5}, "b": {"ridge": 30}}
+    errors = {"a": {"ridge": 1, "linear-svm": 5}, "b": {"ridge": 30}}
     found = present(made_up(errors, {"a": 3, "b": 20})[:n])
     assert all(len(row) == len(table.header) for table in found.tables for row in table.rows)
 

@@ -86,7 +86,7 @@ def test_margins_are_half_the_log_odds_of_the_estimators_own_probabilities(estim
 def test_logistic_regression_decoded_by_its_loss_is_likelihood_decoding():
     # Sigmoids with A = -2, B = 0 on codes without zeros: argmax of the product of the columns' own probabilities.
     X, y = load_iris(return_X_y=True)
-    model = OutputCodeClassifier(code="one-vs-all").fit(X, y)
+    model = OutputCodeClassifier(linear_model.LogisticRegression(max_iter=1000), code="one-vs-all").fit(X, y)
     p = np.column_stack([fitted.predict_proba(X)[:, 1] for fitted in model.columns_.fitted.estimators])
     likelihood = np.stack([np.where(row > 0, p, 1 - p).prod(axis=1) for row in model.code_matrix_], axis=1)
     assert np.allclose(model.decision_function(X), np.log(likelihood), atol=1e-8)

@@ -113,7 +113,7 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> best = compare(X, y, codes=["one-vs-all", "all-pairs"], decoders=["hamming", "loss"])[0]
+    >>> best = compare(X, y, "logistic", codes=["one-vs-all", "all-pairs"], decoders=["hamming", "loss"])[0]
     >>> best.code, best.decoder, best.columns
     ('all-pairs', 'loss', 3)
     """
