@@ -42,25 +42,28 @@ def reproduce(
         chosen = list(EXPERIMENTS.values()) if experiment == "all" else [find(name) for name in names(experiment) or ()]
         plan = shared_out(chosen, names(datasets), dict(map(_setting, options or ())))
         written: set[str] = set()
-        for each, own, settings in plan:
-            with progress_bar(console) as progress:
-                results = run(
-                    each,
-                    data_sets=own,
-                    quick=quick,
-                    options=settings,
-                    out=out,
-                    # What this call has just measured is there for other experiments that share the file.
-                    resume=resume or each.stem in written,
-                    n_jobs=jobs,
-                    watch=_watch(progress, each.name),
-                )
-            written.add(each.stem)
-            _show(each, each.present(results), console)
-            if out is not None:
-                write_page(EXPERIMENTS.values(), out, page or out / PAGE)
-        if out is not None:
-            console.print(f"{page or out / PAGE}: the page, with all results in {out}", markup=False, highlight=False)
+        try:
+            for each, own, settings in plan:
+                with progress_bar(console) as progress:
+                    results = run(
+                        each,
+                        data_sets=own,
+                        quick=quick,
+                        options=settings,
+                        out=out,
+                        # What this call has just measured is there for other experiments that share the file.
+                        resume=resume or each.stem in written,
+                        n_jobs=jobs,
+                        watch=_watch(progress, each.name),
+                    )
+                written.add(each.stem)
+                _show(each, each.present(results), console)
+        finally:
+            # Also of what was measured before something failed.
+            if out is not None and written:
+                target = page or out / PAGE
+                write_page(EXPERIMENTS.values(), out, target)
+                console.print(f"{target}: the page, with all results in {out}", markup=False, highlight=False)
 
 
 def _watch(progress: Progress, name: str) -> Watch:
