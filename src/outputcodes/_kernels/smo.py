@@ -9,8 +9,9 @@ max{e_i : i up} − min{e_j : j low} ≤ ε (Keerthi et al. 2001). A pair is cho
 (Fan, Chen & Lin 2005, WSS 2). Without the constraint 0 takes part in both extrema.
 
 Arrays: row i of K is lines[slot[i]·stride :], followed by any values up to `width`, a multiple of LANES. Where slot[i]
-is −1, it is first copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`. work (4, width)
-in K's dtype holds e, 0 or −BIG for up, 0 or +BIG for low, and the diagonal. The answers are β and e, in place.
+is −1, it is first copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`; from runs[r] to
+runs[r + 1], `rows` are neighbours. work (4, width) in K's dtype holds e, 0 or −BIG for up, 0 or +BIG for low, and the
+diagonal. The answers are β and e, in place.
 """
 
 from __future__ import annotations
@@ -18,43 +19,38 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernels.smo_lanes import BIG, LANES, TAU, move_pair, move_two, pair_gains, partner_gains
+from outputcodes._kernels.smo_lanes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(nogil=True, cache=True)
-def line(lines, slot, stride, store, rows, i, width):  # type: ignore[no-untyped-def]
+def line(lines, slot, stride, store, rows, runs, i, width):  # type: ignore[no-untyped-def]
     """Row i of the Gram matrix of `rows`, copied out of `store` when it is first asked for."""
     if slot[i] < 0:
         slot[i] = slot[rows.size]
         slot[rows.size] += 1
         copy, row = lines[slot[i] * stride : slot[i] * stride + width], store[rows[i]]
-        for b in range(rows.size):
-            copy[b] = row[rows[b]]
+        for r in range(runs.size - 1):
+            part, source = copy[runs[r] : runs[r + 1]], row[rows[runs[r]] :]
+            for b in range(part.size):
+                part[b] = source[b]
         for b in range(rows.size, width):
             copy[b] = 0
     return lines[slot[i] * stride : slot[i] * stride + width]
 
 
 @njit(nogil=True, cache=True)
-def _largest(top, under, at):  # type: ignore[no-untyped-def]
-    """Where the largest value over all lanes is."""
-    best = 0
-    for s in range(1, LANES):
-        if top[s] * under[best] > top[best] * under[s]:
-            best = s
-    return at[best] + best
-
-
-@njit(nogil=True, cache=True)
-def _extreme(values, sign):  # type: ignore[no-untyped-def]
-    """The largest value for sign +1, the smallest for −1; `values.min()` compiles for half a second."""
-    best = values[0]
-    for value in values:
-        if sign * value > sign * best:
-            best = value
-    return best
+def runs_of(numbers):  # type: ignore[no-untyped-def]
+    """Where in `numbers` each run of neighbours begins, and the end."""
+    runs = np.empty(numbers.size + 1, np.int64)
+    count = 0
+    for a in range(numbers.size):
+        if a == 0 or numbers[a] != numbers[a - 1] + 1:
+            runs[count] = a
+            count += 1
+    runs[count] = numbers.size
+    return runs[: count + 1]
 
 
 @njit(nogil=True, cache=True)
@@ -65,25 +61,21 @@ def set_sides(i, beta, lo, hi, up, low):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_pairs(lines, slot, stride, store, rows, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
+def solve_pairs(lines, slot, stride, store, rows, runs, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
     """Pairs under Σβ constant, until the violation is at most `tol`; the number of steps."""
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    top, bottom, at = np.empty(LANES, work.dtype), np.empty(LANES, work.dtype), np.empty(LANES, np.int32)
-    ones = np.ones(LANES, work.dtype)
-    row_i = row_j = line(lines, slot, stride, store, rows, 0, e.size)
+    row_i = row_j = line(lines, slot, stride, store, rows, runs, 0, e.size)
     step = number(0)
     steps = 0
     for steps in range(max_steps + 1):
-        move_pair(e, up, low, row_i, row_j, step, top, bottom, at)
-        i = _largest(top, ones, at)
+        i, lowest = move_pair(e, up, low, row_i, row_j, step)
         highest = e[i] + up[i]
-        if highest - _extreme(bottom, -1) <= tol or steps == max_steps:
+        if highest - lowest <= tol or steps == max_steps:
             break
-        row_i = line(lines, slot, stride, store, rows, i, e.size)
-        pair_gains(e, low, diag, row_i, diag[i], highest, top, bottom, at)
-        j = _largest(top, bottom, at)
-        row_j = line(lines, slot, stride, store, rows, j, e.size)
+        row_i = line(lines, slot, stride, store, rows, runs, i, e.size)
+        (j,) = pair_gains(e, low, diag, row_i, diag[i], highest)
+        row_j = line(lines, slot, stride, store, rows, runs, j, e.size)
         exact = np.float64(highest - e[j]) / max(np.float64(diag[i] + diag[j] - row_i[j] - row_i[j]), TAU)
         exact = min(exact, hi[i] - beta[i], beta[j] - lo[j])
         beta[i] = min(beta[i] + exact, hi[i])
@@ -118,38 +110,32 @@ def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_unbalanced(lines, slot, stride, store, rows, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
+def solve_unbalanced(lines, slot, stride, store, rows, runs, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
     """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps.
 
     `offset` is added to the kernel values, and is part of the diagonal already.
     """
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    top, under, steepest = np.empty(LANES, work.dtype), np.empty(LANES, work.dtype), np.empty(LANES, work.dtype)
-    at = np.zeros(LANES, np.int32)
-    row_i = row_j = line(lines, slot, stride, store, rows, 0, e.size)
+    row_i = row_j = line(lines, slot, stride, store, rows, runs, 0, e.size)
     x = y = 0.0
     steps = 0
     for steps in range(max_steps + 1):
         shift = number(offset * (x + y))
-        move_two(e, up, low, diag, row_i, row_j, number(x), number(y), shift, top, under, steepest, at)
+        i, steepest = move_two(e, up, low, diag, row_i, row_j, number(x), number(y), shift)
         # The violation is at most twice the largest slope.
-        if 2 * _extreme(steepest, 1) <= tol or steps == max_steps:
+        if 2 * steepest <= tol or steps == max_steps:
             break
-        i = _largest(top, under, at)
         own = max(np.float64(diag[i]), TAU)
         x, y = min(max(e[i] / own, lo[i] - beta[i]), hi[i] - beta[i]), 0.0
-        row_i = row_j = line(lines, slot, stride, store, rows, i, e.size)
-        partner_gains(
-            e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own), top, under, at
-        )
-        j = _largest(top, under, at)
+        row_i = row_j = line(lines, slot, stride, store, rows, runs, i, e.size)
+        (j,) = partner_gains(e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own))
         if j != i:
             x, y = _best_two(
                 own, np.float64(row_i[j]) + offset, max(np.float64(diag[j]), TAU), np.float64(e[i]), np.float64(e[j]),
                 lo[i] - beta[i], hi[i] - beta[i], lo[j] - beta[j], hi[j] - beta[j],
             )  # fmt: skip
-            row_j = line(lines, slot, stride, store, rows, j, e.size)
+            row_j = line(lines, slot, stride, store, rows, runs, j, e.size)
             beta[j] = min(max(beta[j] + y, lo[j]), hi[j])
         beta[i] = min(max(beta[i] + x, lo[i]), hi[i])
         set_sides(i, beta, lo, hi, up, low)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernels.smo import add_multiple, line, set_sides, solve_pairs, solve_unbalanced
+from outputcodes._kernels.smo import add_multiple, line, runs_of, set_sides, solve_pairs, solve_unbalanced
 from outputcodes._kernels.smo_lanes import BIG, LANES
 
 # How often a column is gone on with when its e, computed afresh, turns out wrong, before it is given up.
@@ -38,7 +38,7 @@ def solve_block(  # type: ignore[no-untyped-def]
         width = (p + LANES - 1) // LANES * LANES
         whole = p == n and flat.size > 0
         lines, stride = flat if whole else copies, n if whole else width
-        work, slot = np.empty((4, width)), np.empty(p + 1, np.int64)
+        work, slot, runs = np.empty((4, width)), np.empty(p + 1, np.int64), runs_of(seen)
         for i in range(width):
             work[0, i], work[1, i], work[2, i], work[3, i] = 0, -BIG, BIG, 0
         for i in range(p):
@@ -54,16 +54,16 @@ def solve_block(  # type: ignore[no-untyped-def]
                 work[0, i] = target[starts[c] + i] - offset * total
             for i in range(p):
                 if b[i] != 0:
-                    add_multiple(-b[i], line(lines, slot, stride, store, seen, i, width), work[0])
+                    add_multiple(-b[i], line(lines, slot, stride, store, seen, runs, i, width), work[0])
             most = min(max_steps - steps[c], max(1, budget // width))
             if most == 0 or refreshes == REFRESHES:
                 break
             if balanced is None:
                 taken = solve_unbalanced(
-                    lines, slot, stride, store, seen, offset, work, b, below, above, 0.9 * tol, most
+                    lines, slot, stride, store, seen, runs, offset, work, b, below, above, 0.9 * tol, most
                 )
             else:
-                taken = solve_pairs(lines, slot, stride, store, seen, work, b, below, above, 0.9 * tol, most)
+                taken = solve_pairs(lines, slot, stride, store, seen, runs, work, b, below, above, 0.9 * tol, most)
             steps[c] += taken
             budget -= (taken + p) * width
             if taken == 0:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._blocks import BLOCK_VALUES, Run, row_blocks, serially
-from outputcodes._gram import Gram, rbf_block
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import rbf_block
 from outputcodes._kernels.smo import add_rows, gather, solve_pairs, solve_unbalanced
 from outputcodes._kernels.smo_columns import REFRESHES
 from outputcodes._kernels.smo_lanes import BIG, LANES
@@ -104,7 +105,7 @@ class Dual:
         work[2, :p][beta > lo] = 0
         work[3, :p] = K.diagonal() + number(self.offset)
         every = np.arange(p + 1)
-        lines = K.ravel(), every, width, K, every[:p]
+        lines = K.ravel(), every, width, K, every[:p], every[[0, p]]
         if self.free_bias:
             return int(solve_pairs(*lines, work, beta, lo, hi, number(tol), max_steps))
         return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, number(tol), max_steps))
