@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel, sigmoid_kernel
 
-from outputcodes._gram import Gram, Kernel
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import Kernel
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(7, 4)), rng.normal(size=(5, 4))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from outputcodes._blocks import threads
-from outputcodes._gram import Gram, Kernel
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import Kernel
 from outputcodes._kernels import spoc as kernels
 from outputcodes._spoc import solve
 from outputcodes._spoc import vectors as explicit

@@ -1,9 +1,9 @@
-"""Kernel functions on blocks of rows, and their Gram matrix: in memory as far as it fits, else an LRU of rows."""
+"""The Gram matrix of a kernel: in memory as far as it fits, else an LRU of rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from threading import RLock
@@ -14,79 +14,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._blocks import Run, row_blocks, serially
-from outputcodes._kernels.smo import gather, rbf_rows
+from outputcodes._kernel_function import ROWS_AT_A_TIME, Kernel, rbf_block, to_the_power
+from outputcodes._kernels.smo import gather
 from outputcodes._kernels.smo_lanes import LANES
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
 
-# With fewer features a distance is computed as fast as it is read; with more it is kept for other parameters.
-KEPT_FEATURES = 32
-# Rows that are computed at a time: enough for the matrix product to run at its full speed.
-ROWS_AT_A_TIME = 128
+# With so many features a distance takes longer to compute than to read, and is kept for other parameters; where none
+# have been asked for as yet, only if it takes much longer, for it takes as much memory as the Gram matrix again.
+KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
 # What a pass over whole vectors, which reads LANES values at a time, may read beyond the last row.
 SPARE = LANES
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel with its parameters.
-
-    `centre` is subtracted from dense features where that changes nothing but the rounding: squared distances of
-    features far from the origin would lose their digits.
-    """
-
-    name: str | Callable[[Any, Any], Any]
-    gamma: float = 1.0
-    degree: float = 3
-    coef0: float = 0.0
-    centre: Array | None = None
-
-    def features(self, X: Any) -> Any:
-        """X as `block` takes it."""
-        return X if self.centre is None else X - self.centre
-
-    def anchors(self, X: Any, rows: Rows) -> Any:
-        """What stands for some rows of the training features on the right of `block`: the rows, or their numbers."""
-        return rows if self.name == "precomputed" else X[rows]
-
-    def block(self, A: Any, anchors: Any) -> Array:
-        """(len(A), len(anchors)) kernel values in float64.
-
-        >>> Kernel("poly", gamma=0.5, degree=2, coef0=1).block(np.eye(2), np.array([[2.0, 4.0]]))
-        array([[4.],
-               [9.]])
-        """
-        if self.name == "precomputed":
-            return np.asarray(A[:, anchors], dtype=np.float64)
-        if not isinstance(self.name, str):
-            return _finite(np.asarray(self.name(A, anchors), dtype=np.float64), (A.shape[0], anchors.shape[0]))
-        return self.values(self.geometry(A, anchors))
-
-    def geometry(self, A: Any, anchors: Any) -> Array:
-        """What the kernel's parameters act on: squared distances for rbf, else inner products."""
-        K = _products(A, anchors)
-        if self.name == "rbf":
-            K *= -2
-            K += squared_norms(A)[:, None]
-            K += squared_norms(anchors)
-            np.maximum(K, 0, out=K)
-        return K
-
-    def values(self, geometry: NDArray[Any]) -> NDArray[Any]:
-        """The kernel of distances or products, in their place."""
-        K = geometry
-        if self.name == "rbf":
-            K *= -self.gamma
-            np.exp(K, out=K)
-            return K
-        if self.name == "linear":
-            return K
-        K *= self.gamma
-        K += self.coef0
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _finite(np.tanh(K, out=K) if self.name == "sigmoid" else np.power(K, self.degree, out=K), K.shape)
+# The highest power of computed rbf values that is taken for another gamma: so many units in the last place it may err.
+HIGHEST_POWER = 4096
 
 
 @dataclass
@@ -115,7 +56,8 @@ class Gram:
     """Rows of the Gram matrix of X, computed when first asked for and kept up to `megabytes`.
 
     The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice; where they fit
-    twice, distances or inner products are kept too, and a Gram matrix made `like` this one takes them from there.
+    twice, distances or inner products are kept too, and a Gram matrix made `like` this one takes them from there. One
+    of rbf with a multiple of its gamma takes powers of the values themselves.
 
     Attributes
     ----------
@@ -141,9 +83,9 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
-        self._geometry = self._kept(dtype, megabytes, like) if room is None else None
-        self._lock = self._order.lock
         self.spent = False
+        # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
+        self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
             self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
@@ -156,13 +98,16 @@ class Gram:
                 )
             # Pages of memory are taken only when rows are written to them.
             size = capacity * self.n + SPARE
-            if room is None and like is not None:
-                room = like._given_up(dtype, size)
+            if room is None and like is not None and (given := like._given_up(dtype, size)) is not None:
+                room, held = given
+                self._take_powers(like, held)
             self.flat = np.empty(size, dtype=dtype) if room is None else room
             self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
             self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
+        self._geometry = self._kept(dtype, megabytes, like) if room is None or like is not None else None
+        self._lock = self._order.lock
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
 
     @property
@@ -201,7 +146,7 @@ class Gram:
         """
         with self._lock:
             untouched = (self._slot < 0).all() and (self._geometry is None or not self._geometry.known.any())
-            if self.capacity == self.n and untouched:
+            if self.capacity == self.n and untouched and not self._power:
                 order = np.argsort(labels, kind="stable")
                 self._order.place, self._order.X = np.argsort(order), self.X[order]
 
@@ -244,6 +189,7 @@ class Gram:
         """
         with self._lock:
             self._slot[:] = self._row[:] = -1
+            self._power = 0
             yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.flat)
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
@@ -256,6 +202,10 @@ class Gram:
         with self.holding(rows, run) as slots:
             copy: NDArray[Any] = self.store[slots][:, self.place]
         return copy
+
+    def holds(self, rows: Rows) -> bool:
+        """Whether these rows are in `store`, each at its place, for good."""
+        return self.capacity == self.n and bool((self._slot[rows] >= 0).all())
 
     def between(self, rows: Rows, others: Rows) -> Array:
         """(len(rows), len(others)) kernel values; from the rows held if all `others` are there, else computed."""
@@ -281,16 +231,23 @@ class Gram:
         """While entered, rows that are held stay where they are."""
         return nullcontext() if self.capacity == self.n else self._lock
 
-    def _given_up(self, dtype: Any, size: int) -> NDArray[Any] | None:
-        """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs."""
+    def _given_up(self, dtype: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
+        """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs; slots in use."""
         with self._lock:
             if not self.spent or (self.flat.dtype, self.flat.size) != (dtype, size):
                 return None
-            room = self.flat
+            room, held = self.flat, self._row >= 0
             self.flat, self.store = np.empty(0, dtype), np.empty((0, self.n), dtype)
             self._row = self._last_use = np.empty(0, dtype=np.intp)
             self._slot[:] = -1
-            return room
+            return room, held
+
+    def _take_powers(self, like: Gram, held: NDArray[np.bool_]) -> None:
+        """Go on from the rows that another Gram matrix has left in the memory, if their powers are rows of this one."""
+        exact = like.flat.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
+        if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
+            self._power, self._roots, self._first_gamma = power, held, like._first_gamma
+            self._order = Order(like.place, like._order.X)
 
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
         """Room for distances or products beside the Gram matrix, or that of `like` if it is of the same X."""
@@ -306,14 +263,21 @@ class Gram:
             if same and _equal(X, like.X):
                 self._order = shared.order
                 return shared
-        quick = X.shape[1] < KEPT_FEATURES and not sparse.issparse(X) and (like is None or dtype == np.float32)
-        if quick:
+        enough = KEPT_AT_ONCE if like is None else KEPT_FEATURES if dtype == np.float32 else 0
+        if self._power or (X.shape[1] < enough and not sparse.issparse(X)):
             return None
         rows, known = np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool)
         return Geometry(kernel.name == "rbf", rows, known, self._order)
 
     def _compute(self, rows: Rows, slots: Rows) -> None:
         kernel, X, geometry = self.kernel, self._order.X, self._geometry
+        if self._power:
+            roots = self._roots[slots]
+            for values in self._views(slots[roots]):
+                to_the_power(self._power, values)
+            rows, slots = rows[~roots], slots[~roots]
+        if not len(rows):
+            return
         rows = self.place[rows]
         if geometry is not None:
             new = rows[~geometry.known[rows]]
@@ -321,7 +285,7 @@ class Gram:
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
             # So few rows at a time that they stay near the processor; neighbours without a copy.
-            together = len(rows) > 1 and (np.diff(rows) == 1).all() and (np.diff(slots) == 1).all()
+            together = _are_neighbours(rows) and _are_neighbours(slots)
             for block in row_blocks(len(rows), 16 * self.n):
                 if together:
                     values = self.store[slots[block.start] : slots[block.start] + block.stop - block.start]
@@ -331,25 +295,20 @@ class Gram:
                     self.store[slots[block]] = kernel.values(geometry.rows[rows[block]])
         elif kernel.name == "rbf" and self.store.dtype == np.float32:
             rbf_block(kernel, X[rows], X, self.store, slots)
+        elif isinstance(kernel.name, str) and self.store.dtype == np.float64 and len(view := self._views(slots)) == 1:
+            kernel.block(X[rows], X, *view)
         else:
             self.store[slots] = kernel.block(X[rows], X)
 
-
-def rbf_block(kernel: Kernel, A: Any, B: Any, out: NDArray[np.float32], slots: Rows, first: int = 0) -> None:
-    """out[slots, first:] in float32: the rbf kernel of the rows of A with those of B, in one pass over each tile."""
-    left, right = squared_norms(A), squared_norms(B)
-    tiles = list(row_blocks(len(right), 2 * ROWS_AT_A_TIME))
-    room = np.empty(len(left) * tiles[0].stop)
-    for b in tiles:
-        tile = room[: len(left) * (b.stop - b.start)].reshape(len(left), -1)
-        rbf_rows(_products(A, B[b], tile), left, right[b], kernel.gamma, out, slots, first + b.start)
+    def _views(self, slots: Rows) -> list[NDArray[Any]]:
+        """The rows in some slots, not copied: together if they are neighbours, else one by one."""
+        if len(slots) and _are_neighbours(slots):
+            return [self.store[slots[0] : slots[-1] + 1]]
+        return [self.store[slot] for slot in slots]
 
 
-def _products(A: Any, B: Any, out: Array | None = None) -> Array:
-    if sparse.issparse(A) or sparse.issparse(B):
-        products = A @ B.T
-        return np.asarray(products.toarray() if sparse.issparse(products) else products)
-    return np.matmul(A, B.T, out=out)
+def _are_neighbours(numbers: Rows) -> bool:
+    return bool((np.diff(numbers) == 1).all())
 
 
 def _equal(A: Any, B: Any) -> bool:
@@ -358,17 +317,3 @@ def _equal(A: Any, B: Any) -> bool:
     if A.shape != B.shape or sparse.issparse(A) != sparse.issparse(B):
         return False
     return (A != B).nnz == 0 if sparse.issparse(A) else np.array_equal(A, B)
-
-
-def squared_norms(A: Any) -> Array:
-    if sparse.issparse(A):
-        return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", A, A), dtype=np.float64)
-
-
-def _finite(K: Array, shape: tuple[int, ...]) -> Array:
-    if K.shape != shape:
-        raise ValueError(f"kernel answered an array of shape {K.shape} where {shape} was asked for.")
-    if not np.isfinite(K).all():
-        raise ValueError("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
-    return K

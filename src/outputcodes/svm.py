@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._blocks import over_blocks, row_blocks, threads
-from outputcodes._gram import KERNELS, Gram, Kernel
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import KERNELS, Kernel
 from outputcodes._spoc import Solution, solve
 from outputcodes._validation import as_seed, check_classes, check_targets, check_weight
 

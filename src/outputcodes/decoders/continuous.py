@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes import _spoc
-from outputcodes._gram import Gram, Kernel
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import Kernel
 from outputcodes._validation import check_margins, check_weight, unknown_name
 from outputcodes.decoders import _linear_programs
 from outputcodes.decoders._linear_programs import Solution
