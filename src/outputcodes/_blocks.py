@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -42,6 +44,12 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+# Pools that nobody uses at the moment: to start a thread takes as long as a small piece of work.
+_idle: defaultdict[int, list[ThreadPoolExecutor]] = defaultdict(list)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # threads don't survive it
+
+
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[Run]:
     """A `map` by Python threads that answers a list; BLAS runs single-threaded inside.
@@ -57,9 +65,17 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
     with _libraries().limit(limits=1, user_api="blas"):
         if count == 1:
             yield serially
-        else:
-            with ThreadPoolExecutor(count) as pool:
-                yield lambda work, items: list(pool.map(work, items))
+            return
+        try:
+            pool = _idle[count].pop()
+        except IndexError:
+            pool = ThreadPoolExecutor(count)
+        try:
+            yield lambda work, items: list(pool.map(work, items))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # waits for what is under way
+            raise
+        _idle[count].append(pool)
 
 
 def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:
