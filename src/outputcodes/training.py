@@ -214,22 +214,24 @@ class Problem:
             rows=self.rows,
             n_jobs=self.n_jobs,
         )
-        F[:, live] = np.where(alone_on_its_side(M, y), np.nan, answer)
+        F[:, live] = answer
+        alone, column = alone_on_its_side(M, y)
+        F[alone, live[column]] = np.nan
         return F
 
 
-def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> NDArray[np.bool_]:
-    """(n, L): whether example i is the only one with its sign in column s; without it the column is constant.
+def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
+    """Examples that are the only ones with their sign in a column, and the column; without them it is constant.
 
     >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
-    array([[ True,  True],
-           [False, False],
-           [False, False],
-           [False, False]])
+    (array([0, 0]), array([0, 1]))
     """
     count = np.bincount(y, minlength=len(M))
-    alone: NDArray[np.bool_] = np.where(M > 0, count @ (M > 0) == 1, (count @ (M < 0) == 1) & (M < 0))
-    return alone[y]
+    # Only of a class of one example: there are few.
+    one = np.flatnonzero(count[y] == 1)
+    sign = M[y[one]]
+    alone, column = np.nonzero(((sign > 0) & (count @ (M > 0) == 1)) | ((sign < 0) & (count @ (M < 0) == 1)))
+    return one[alone], column
 
 
 def folds(y: Rows, cv: int, seed: int) -> Folds:

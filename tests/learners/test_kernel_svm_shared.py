@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from outputcodes import _gram
+from outputcodes import _kernel_function
 from outputcodes.learners import _decomposition
 from outputcodes.learners.kernel_svm import KernelSVM
 
@@ -41,11 +41,12 @@ def counted(method, calls):
 def test_prepared_like_another_it_is_as_prepared_afresh(params, n, monkeypatch):
     first = KernelSVM(C=2, tol=1e-5, **params | {"gamma": 0.1})
     second = KernelSVM(C=1.8, tol=1e-5, **params)
-    earlier = first.prepare(X[:n])
+    # Distances are kept as soon as there are other parameters.
+    earlier = first.prepare(X[:n], like=KernelSVM(tol=1e-5, **params | {"gamma": 0.3}).prepare(X[:n]))
     fitted = first.fit_columns(earlier, y[:n], OVA)
     earlier.gram.hold(np.arange(n))
     products = []
-    monkeypatch.setattr(_gram.Kernel, "geometry", counted(_gram.Kernel.geometry, products))
+    monkeypatch.setattr(_kernel_function.Kernel, "geometry", counted(_kernel_function.Kernel.geometry, products))
     data = second.prepare(X[:n], like=earlier)
     data.gram.hold(np.arange(n))
     assert not products, "distances or products are computed again"

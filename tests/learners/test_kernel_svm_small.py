@@ -9,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from outputcodes._gram import Gram, Kernel
+from outputcodes import _gram
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import Kernel
 from outputcodes.learners import _kernel_columns, _kernel_small
 from outputcodes.learners.kernel_svm import KernelSVM
 
@@ -142,6 +144,44 @@ def test_a_spent_gram_matrix_gives_its_memory_and_its_distances():
     assert np.allclose(third.rows(np.arange(len(y))), K, atol=1e-12)
 
 
+@pytest.mark.parametrize("factor", [2, 3, 5, 10, 64, 4096])
+def test_a_multiple_of_gamma_takes_powers_of_the_values(factor, monkeypatch):
+    first = Gram(Kernel("rbf", gamma=0.002), X, np.float64, 100)
+    first.arrange(y)
+    some, rows = np.arange(0, len(y), 3), np.arange(len(y))
+    first.hold(some)
+    first.spent = True
+    computed, block = [], Kernel.block
+    monkeypatch.setattr(Kernel, "block", lambda self, A, *rest: computed.append(len(A)) or block(self, A, *rest))
+    second = Gram(Kernel("rbf", gamma=0.002 * factor), X, np.float64, 100, like=first)
+    second.arrange(-y)
+    expected = rbf_kernel(X, gamma=0.002 * factor)
+    assert np.allclose(second.rows(some), expected[some], rtol=1e-11, atol=0)
+    assert not computed
+    assert np.allclose(second.rows(rows), expected, rtol=1e-11, atol=0)
+    assert sum(computed) == len(y) - len(some)
+
+
+@pytest.mark.parametrize(("gamma", "dtype"), [(0.0021, np.float64), (0.001, np.float64), (0.004, np.float32)])
+def test_other_gammas_take_no_powers(gamma, dtype, monkeypatch):
+    powers, rows = [], np.arange(len(y))
+    monkeypatch.setattr(_gram, "to_the_power", lambda p, values: powers.append(p))
+    first = Gram(Kernel("rbf", gamma=0.002), X, dtype, 100)
+    first.hold(rows)
+    first.spent = True
+    second = Gram(Kernel("rbf", gamma=gamma), X, dtype, 100, like=first)
+    assert np.allclose(second.rows(rows), rbf_kernel(X, gamma=gamma), rtol=1e-6 if dtype == np.float32 else 1e-12)
+    assert not powers
+
+
+def test_powers_of_powers_end_before_their_errors_show():
+    rows, before = np.arange(len(y)), None
+    for gamma in 1e-6 * 8.0 ** np.arange(9):
+        gram = Gram(Kernel("rbf", gamma=gamma), X, np.float64, 100, like=before)
+        assert np.allclose(gram.rows(rows), rbf_kernel(X, gamma=gamma), rtol=1e-11, atol=0)
+        before, gram.spent = gram, True
+
+
 def test_memory_is_given_away_once_and_with_it_what_was_held():
     first = KernelSVM(gamma=0.1).prepare(X)
     rows = np.arange(len(y))
@@ -193,7 +233,7 @@ def test_another_first_fit_on_the_same_preparation_may_arrange_it(monkeypatch):
 
 
 def test_gram_matrices_of_one_order_wait_for_each_other():
-    wide = np.hstack([X, X])
+    wide = np.hstack([X] * 4)  # so many features that distances are kept at once
     first = Gram(Kernel("rbf", gamma=0.3), wide, np.float64, 100)
     second = Gram(Kernel("rbf", gamma=0.1), wide, np.float64, 100, like=first)
     rows, arranged = np.arange(len(y)), []

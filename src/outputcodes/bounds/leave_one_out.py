@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_margins
+from outputcodes._validation import check_labels, check_margins
 from outputcodes.decoders import Decoder, as_decoder
 
 Array = NDArray[np.float64]
@@ -84,7 +84,7 @@ def possible_loo_errors(
     if (reason := resolved.loo_objection(np.asarray(M))) is not None:
         raise ValueError(f"decoder={decoder!r}: {reason}; the leave-one-out bound does not hold for it.")
     worst = resolved.worst_margins(np.asarray(F, dtype=np.float64), pessimistic)
-    return decoded_wrongly(worst, y, M, resolved, ties_as_errors)
+    return _loses(resolved.ties(worst, M), check_labels(y, len(np.asarray(M))), ties_as_errors)
 
 
 def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLike, diag: ArrayLike) -> Array:
@@ -101,15 +101,16 @@ def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLi
         raise ValueError(
             f"alpha {dual.shape} and diag {own.shape} don't fit F {F.shape}: they are (n, L), and (n,) or (n, L)."
         )
-    target = code[labels]
+    against: Array = code[labels]
+    against *= dual
     # Extrema of NaN are NaN, which no comparison holds for.
-    if not (dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf and not dual.any(where=target == 0)):
+    held = np.count_nonzero(against) == np.count_nonzero(dual)
+    if not (held and dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf):
         raise ValueError("alpha must be finite, at least 0, and 0 where the code of the example's class is 0.")
     if not (np.isfinite(own).all() and (own >= 0).all()):
         raise ValueError("diag holds K(x, x) and must be finite and at least 0.")
-    pessimistic: Array = dual * target
-    pessimistic *= own if own.ndim == 2 else own[:, None]
-    return np.subtract(F, pessimistic, out=pessimistic)
+    against *= own if own.ndim == 2 else own[:, None]
+    return np.subtract(F, against, out=against)
 
 
 def decoded_wrongly(
@@ -128,6 +129,10 @@ def decoded_wrongly(
     array([ True,  True])
     """
     F, labels, _ = check_margins(F, y, M)
-    best = as_decoder(decoder).ties(F, M)
+    return _loses(as_decoder(decoder).ties(F, M), labels, ties_as_errors)
+
+
+def _loses(best: NDArray[np.bool_], labels: NDArray[np.intp], ties_as_errors: bool) -> NDArray[np.bool_]:
+    """Which rows have another class than their own among the best (n, k), or others too."""
     wrong: NDArray[np.bool_] = ~best[np.arange(len(labels)), labels]
     return wrong | (best.sum(axis=1) > 1) if ties_as_errors else wrong

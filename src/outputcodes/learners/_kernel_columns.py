@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ Piece = tuple[slice, Rows, Array]
 
 # Columns that share a working set: with more, too few rows of it would be each one's own.
 COLUMNS_TOGETHER = 96
+# Values a row that make blocks of training examples whose margins take few products, and leave work for each thread.
+AT_A_TIME = 1024
 
 
 def solve_columns(
@@ -138,7 +141,9 @@ class FittedKernelColumns:
         self.intercept = np.array([column.bias for column in columns])
         self.n_jobs = n_jobs
         self.rows = rows
-        support = np.unique(np.concatenate([column.rows for column in columns]))
+        taken = np.zeros(gram.n, dtype=bool)
+        taken[np.concatenate([column.rows for column in columns])] = True
+        support = np.flatnonzero(taken)
         self.support = support[np.argsort(y[support], kind="stable")]
         self.kernel = gram.kernel
         self.n_train = gram.n
@@ -150,6 +155,8 @@ class FittedKernelColumns:
         """(n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
         if isinstance(X, KernelData):
             gram = X.gram
+            if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
+                return self._of_all(gram)
             places = gram.place if rows is None else gram.place[rows]
             order = np.argsort(places)
             chosen = order if rows is None else rows[order]
@@ -177,11 +184,11 @@ class FittedKernelColumns:
         place[self.rows] = np.arange(len(self.rows))
         alpha = np.zeros((len(self.rows), len(self.intercept)))
         for some, columns, beta in self.pieces:
-            alpha[np.ix_(place[self.support[some]], columns)] = np.abs(beta)
+            alpha[place[self.support[some]][:, None], columns] = np.abs(beta)
         return alpha
 
-    def start(self, n: int, M: NDArray[np.int8]) -> Array:
-        """(L, n) coefficients for another training on n prepared rows with the code M."""
+    def start(self, n: int, M: NDArray[np.int8], rows: Rows) -> Array:
+        """(L, len(rows)) coefficients for another training on some of n prepared rows with the code M."""
         mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
         if mine != wanted:
             raise ValueError(
@@ -189,14 +196,42 @@ class FittedKernelColumns:
                 + " where the data and the code have {}, {} and {}; ".format(*wanted)
                 + "give columns that were fitted on the same X with the same code, or init=None."
             )
-        return self.coefficients(np.arange(n))
+        return self.coefficients(rows)
 
     def coefficients(self, rows: Rows) -> Array:
         """(L, len(rows)) coefficients β of rows of the prepared data."""
-        beta = np.zeros((len(self.intercept), self.n_train))
+        beta = np.zeros((self.n_train, len(self.intercept)))
         for some, columns, values in self.pieces:
-            beta[np.ix_(columns, self.support[some])] = values.T
-        return beta[:, rows]
+            beta[self.support[some][:, None], columns] = values
+        return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
+
+    def _of_all(self, gram: Gram) -> Array:
+        """(n, L) margins of all training examples, from a Gram matrix that holds the support vectors' rows."""
+        # As far as most rows between them are support vectors too, they are taken as they lie.
+        terms: list[tuple[slice | Rows, Rows, Array]] = []
+        for some, columns, beta in self.pieces:
+            slots = gram.place[self.support[some]]
+            first, stop = slots.min(), slots.max() + 1
+            if stop - first <= 2 * len(slots):
+                factors = np.zeros((len(columns), stop - first))
+                factors[:, slots - first] = beta.T
+                terms.append((slice(first, stop), columns, factors))
+            else:
+                terms.append((slots, columns, np.ascontiguousarray(beta.T)))
+        F, order = np.empty((gram.n, len(self.intercept))), np.argsort(gram.place)
+
+        def answer(block: slice) -> None:
+            f = np.repeat(self.intercept[:, None], block.stop - block.start, axis=1)
+            for slots, columns, factors in terms:
+                product = factors @ gram.store[slots, block]
+                if len(columns) == len(f):
+                    f += product
+                else:
+                    f[columns] += product
+            F[order[block]] = f.T
+
+        over_blocks(answer, row_blocks(gram.n, AT_A_TIME), self.n_jobs)
+        return F
 
     def _in_blocks(self, n: int, values: Callable[[slice], Array]) -> Array:
         F = np.repeat(self.intercept[:, None], n, axis=1)
@@ -220,16 +255,23 @@ def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[
     """
     taking_part = present[y[support]]
     # Plain numbers, which every way of saving a model can write.
-    cuts = (1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist()
+    edges = [0, *(1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist(), len(support)]
+    inside = taking_part[edges[:-1]]
+    width, sizes = inside.sum(axis=1), np.diff(edges)
+    stops = np.cumsum(sizes * width)
+    # Where in one line with all pieces a support vector's coefficients begin, and where among them a column's is.
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    first = (stops - sizes * width)[piece] + (np.arange(len(support)) - np.array(edges)[piece]) * width[piece]
+    within = np.cumsum(inside, axis=1) - 1
     place = np.empty(len(y), dtype=np.intp)
     place[support] = np.arange(len(support))
-    pieces = []
-    for start, stop in zip([0, *cuts], [*cuts, len(support)], strict=True):
-        inside = np.flatnonzero(taking_part[start])
-        beta = np.zeros((stop - start, len(inside)))
-        for at, j in enumerate(inside):
-            places = place[columns[j].rows]
-            here = (places >= start) & (places < stop)
-            beta[places[here] - start, at] = columns[j].beta[here]
-        pieces.append((slice(start, stop), inside, beta))
-    return pieces
+    row = place[np.concatenate([column.rows for column in columns])]
+    number = np.repeat(np.arange(len(columns)), [len(column.rows) for column in columns])
+    line = np.zeros(stops[-1])
+    line[first[row] + within[piece[row], number]] = np.concatenate([column.beta for column in columns])
+    return [
+        (slice(start, stop), np.flatnonzero(taken), beta.reshape(-1, np.count_nonzero(taken)))
+        for (start, stop), taken, beta in zip(
+            itertools.pairwise(edges), inside, np.split(line, stops[:-1]), strict=True
+        )
+    ]

@@ -32,17 +32,25 @@ def solve_small(
     gram, L = dual.gram, M.shape[1]
     # From here on nobody arranges the Gram matrix any more.
     gram.hold(rows, dual.run)
-    order = np.argsort(gram.place[rows])
+    order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
-    column, place = np.nonzero((cost > 0).T[:, y])
-    cuts = np.searchsorted(column, np.arange(L + 1))
-    target = M[y[place], column].astype(np.float64)
-    bound = cost[y[place], column] * weight[place]
-    lo, hi = np.where(target < 0, -bound, 0.0), np.where(target > 0, bound, 0.0)
+    # A column's examples are those of some classes, which now lie side by side.
+    column, label = np.nonzero((cost > 0).T)
+    first = np.searchsorted(y, np.arange(len(M) + 1))
+    size = np.diff(first)[label]
+    stops = np.cumsum(size)
+    cuts = np.append(0, stops)[np.searchsorted(column, np.arange(L + 1))]
+    place = np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
+    column, own = np.repeat(column, size), gram.place[rows]
+    if (np.diff(own) < 0).any():  # arranged by other labels
+        place = place[np.lexsort((own[place], column))]
+    own, label = own[place], y[place]
+    target, bound = M[label, column].astype(np.float64), cost[label, column] * weight[place]
+    lo, hi = np.minimum(target, 0) * bound, np.maximum(target, 0) * bound
     beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
     if start is not None and dual.free_bias:
         beta = _balanced(beta, cuts[:-1], column)
-    e, own, steps = np.empty_like(beta), gram.place[rows][place], np.zeros(L, dtype=np.intp)
+    e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:

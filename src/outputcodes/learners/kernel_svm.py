@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._blocks import threads
-from outputcodes._gram import KERNELS, Gram, Kernel
+from outputcodes._gram import Gram
+from outputcodes._kernel_function import KERNELS, Kernel
 from outputcodes.learners._decomposition import Dual
 from outputcodes.learners._kernel_columns import FittedKernelColumns, KernelData, solve_columns
 from outputcodes.learners._kernel_small import is_small
@@ -147,7 +148,7 @@ class KernelSVM(SharedLearner):
             dual = Dual(
                 data.gram, self.bias == "free", float(self.bias == "folded"), self.tol, max(1, int(self.max_iter)), run
             )
-            start = None if init is None else init.start(data.gram.n, M)[:, seen]
+            start = None if init is None else init.start(data.gram.n, M, seen)
             columns = solve_columns(dual, seen, y[seen], M, cost, own, start)
         certificate = Certificate(
             np.array([column.gap for column in columns]),

@@ -142,14 +142,15 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             model, learner = models[index], learners[index]
             if before is not None and type(before.learner) is not type(learner):
                 before = None  # what another kind of learner prepared and solved is of no use
-            given, path = model.get_params(deep=False), _OnPath(learner, before)
+            given, path = (model.estimator, model.random_state), _OnPath(learner, before)
             drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
+            model.estimator, model.random_state = path, drawn
             # What is made of the sample, which takes as long as a small fit, serves the judge too.
-            problem, code = model.set_params(estimator=path, random_state=drawn)._problem(X, y, sample_weight, {})
+            problem, code = model._problem(X, y, sample_weight, {})
             refuse_several_labels(model)
             judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
             before = path.ended(model)
-            model.set_params(estimator=given["estimator"], random_state=given["random_state"])
+            model.estimator, model.random_state = given
             seconds[index] = time.perf_counter() - start
             rank = (judged[index].error, *_flexibility(learner, path.data), index)
             if rank < best:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._blocks import over_blocks, row_blocks
 from outputcodes.bounds.leave_one_out import possible_loo_errors
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners import KernelSVM, as_learner
-from outputcodes.training import Problem, alone_on_its_side
+from outputcodes.training import Columns, Problem, alone_on_its_side
 
 FREE_BIAS = (
     "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
@@ -126,30 +127,42 @@ def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = 
     """`leave_one_out` of a classifier and the problem that it was trained on."""
     learner: Any = problem.learner
     M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
-    only = alone_on_its_side(M, labels)
-    at, column = np.nonzero(only)
+    at, column = alone_on_its_side(M, labels)
     # Without the only example of a side, a column answers the other one; without the only one of both, 0.
     answer = np.where(columns.live[column], -M[labels[at], column], 0.0)
     if hasattr(learner, "leave_one_out_margins"):
         F = problem.margins_for_decoder(M, 2, columns)  # any number of folds: it answers the closed form
         F[at, column] = answer
         return _of(model.decoder_.predict(F, M) != labels, "exact", problem)
-    alpha = np.zeros((len(labels), M.shape[1]))
-    if columns.fitted is not None:
-        dual = columns.fitted.dual()  # type: ignore[attr-defined]
-        if len(dual) != len(alpha):
-            raise ValueError(f"X and y have {len(alpha)} rows of positive weight; the model was fitted on {len(dual)}.")
-        if columns.live.all():
-            alpha = dual
-        else:
-            alpha[:, columns.live] = dual
+    alpha = _dual(columns, len(labels))
     F = columns.margins(problem.data, problem.rows)
     F[at, column], alpha[at, column] = answer, 0.0
     diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
     if doubt := doubt_about(learner):
         diag = np.maximum(diag, 0.0)  # which of an indefinite kernel may be negative
-    wrong = possible_loo_errors(F, labels, M, alpha, diag, model.decoder_, ties_as_errors)
+    # Several values a margin: blocks that stay near the processor.
+    blocks = row_blocks(len(F), 8 * M.shape[1])
+    wrong = np.empty(len(F), dtype=bool)
+
+    def decide(some: slice) -> None:
+        wrong[some] = possible_loo_errors(
+            F[some], labels[some], M, alpha[some], diag[some], model.decoder_, ties_as_errors
+        )
+
+    over_blocks(decide, blocks, model.n_jobs)
     return _of(wrong, "estimate" if doubt else "bound", problem)
+
+
+def _dual(columns: Columns, n: int) -> NDArray[np.float64]:
+    """(n, L) dual variables, 0 in columns that were not trained."""
+    dual = np.zeros((n, 0)) if columns.fitted is None else columns.fitted.dual()  # type: ignore[attr-defined]
+    if len(dual) != n:
+        raise ValueError(f"X and y have {n} rows of positive weight; the model was fitted on {len(dual)}.")
+    if columns.live.all():
+        return dual
+    alpha = np.zeros((n, len(columns.live)))
+    alpha[:, columns.live] = dual
+    return alpha
 
 
 def _of(wrong: NDArray[np.bool_], kind: Literal["exact", "bound", "estimate"], problem: Problem) -> LeaveOneOut:
