@@ -1,4 +1,4 @@
-"""Threads over blocks: a pool is used again, but never by two at a time, nor after an error, nor in a forked process."""
+"""Threads over blocks: a pool is used again, but never by two at a time, nor after an error, nor in a fork."""
 
 import os
 import threading
