@@ -122,6 +122,25 @@ class Solution(NamedTuple):
     converged: bool
 
 
+class Solutions(NamedTuple):
+    """Columns one after another: coefficients beta of `rows`, each in column `column`; the others are of a column."""
+
+    rows: Rows
+    column: Rows
+    beta: Array
+    bias: Array
+    gap: Array
+    steps: Rows
+    converged: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, columns: list[Solution]) -> Solutions:
+        rows, beta, bias, gap, steps, converged = zip(*columns, strict=True)
+        column = np.repeat(np.arange(len(columns)), [len(some) for some in rows])
+        ends = np.array(bias), np.array(gap), np.array(steps, dtype=np.intp), np.array(converged)
+        return cls(np.concatenate(rows), column, np.concatenate(beta), *ends)
+
+
 def levelled(plus: Array, minus: Array) -> Array:
     """(2, …) factors for the sums of the two sides of columns that make the larger as large as the smaller."""
     sides = np.stack([plus, minus])

@@ -18,6 +18,7 @@ from outputcodes.learners._decomposition import (
     WORKING_SET,
     Dual,
     Solution,
+    Solutions,
     levelled,
     solve_alone,
     solve_together,
@@ -37,7 +38,7 @@ AT_A_TIME = 1024
 
 def solve_columns(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> list[Solution]:
+) -> Solutions:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
     `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
@@ -91,7 +92,7 @@ def solve_columns(
         columns = others[first : first + COLUMNS_TOGETHER]
         together = solve_together(dual, rows, *problem(columns, slice(None)))
         solutions |= zip(columns.tolist(), together, strict=True)
-    return [solutions[j] for j in range(M.shape[1])]
+    return Solutions.of([solutions[j] for j in range(M.shape[1])])
 
 
 def _balanced(beta: Array) -> Array:
@@ -130,7 +131,7 @@ class FittedKernelColumns:
     def __init__(
         self,
         gram: Gram,
-        columns: list[Solution],
+        columns: Solutions,
         y: Rows,
         present: NDArray[np.bool_],
         rows: Rows,
@@ -138,11 +139,11 @@ class FittedKernelColumns:
         n_jobs: int | None,
     ) -> None:
         self.certificate: Certificate | None = certificate
-        self.intercept = np.array([column.bias for column in columns])
+        self.intercept = columns.bias
         self.n_jobs = n_jobs
         self.rows = rows
         taken = np.zeros(gram.n, dtype=bool)
-        taken[np.concatenate([column.rows for column in columns])] = True
+        taken[columns.rows] = True
         support = np.flatnonzero(taken)
         self.support = support[np.argsort(y[support], kind="stable")]
         self.kernel = gram.kernel
@@ -248,7 +249,7 @@ class FittedKernelColumns:
         return F.T
 
 
-def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
+def _by_class(columns: Solutions, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
     """The coefficients in dense pieces: some support vectors, the columns that their classes are in, and β there.
 
     Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
@@ -265,10 +266,8 @@ def _by_class(columns: list[Solution], support: Rows, y: Rows, present: NDArray[
     within = np.cumsum(inside, axis=1) - 1
     place = np.empty(len(y), dtype=np.intp)
     place[support] = np.arange(len(support))
-    row = place[np.concatenate([column.rows for column in columns])]
-    number = np.repeat(np.arange(len(columns)), [len(column.rows) for column in columns])
-    line = np.zeros(stops[-1])
-    line[first[row] + within[piece[row], number]] = np.concatenate([column.beta for column in columns])
+    row, line = place[columns.rows], np.zeros(stops[-1])
+    line[first[row] + within[piece[row], columns.column]] = columns.beta
     return [
         (slice(start, stop), np.flatnonzero(taken), beta.reshape(-1, np.count_nonzero(taken)))
         for (start, stop), taken, beta in zip(

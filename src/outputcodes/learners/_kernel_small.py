@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._gram import Gram
 from outputcodes._kernels.smo_columns import solve_block
-from outputcodes.learners._decomposition import Dual, Solution, levelled
+from outputcodes.learners._decomposition import Dual, Solutions, levelled
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ def is_small(gram: Gram) -> bool:
 
 def solve_small(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> list[Solution]:
+) -> Solutions:
     """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
     gram, L = dual.gram, M.shape[1]
     # From here on nobody arranges the Gram matrix any more.
@@ -64,7 +64,11 @@ def solve_small(
     while waiting:
         done = dual.run(some, waiting)
         waiting = [(first, stop) for first, (_, stop) in zip(done, waiting, strict=True) if first < stop]
-    return _solutions(dual, rows[place], cuts, e, np.stack([beta, lo, hi]), steps)
+    box = np.stack([beta, lo, hi])
+    ends = dual.ends(e, box, cuts[:-1])
+    gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
+    certificate = dual.biases(e, box, ends, cuts[:-1]), gap, steps, gap <= dual.tol
+    return Solutions(rows[place[kept]], column[kept], beta[kept], *certificate)
 
 
 def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
@@ -72,15 +76,3 @@ def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
     plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
     answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
     return answer
-
-
-def _solutions(dual: Dual, rows: Rows, cuts: Rows, e: Array, box: Array, steps: Rows) -> list[Solution]:
-    ends = dual.ends(e, box, cuts[:-1])
-    bias = dual.biases(e, box, ends, cuts[:-1])
-    kept = np.flatnonzero(box[0])
-    rows, beta, cuts = rows[kept], box[0, kept], np.searchsorted(kept, cuts)
-    certificates = zip(bias.tolist(), (ends[0] - ends[1]).tolist(), steps.tolist(), strict=True)
-    return [
-        Solution(rows[a:b], beta[a:b], bias, gap, taken, gap <= dual.tol)
-        for a, b, (bias, gap, taken) in zip(cuts[:-1], cuts[1:], certificates, strict=True)
-    ]

@@ -150,11 +150,7 @@ class KernelSVM(SharedLearner):
             )
             start = None if init is None else init.start(data.gram.n, M, seen)
             columns = solve_columns(dual, seen, y[seen], M, cost, own, start)
-        certificate = Certificate(
-            np.array([column.gap for column in columns]),
-            np.array([column.steps for column in columns], dtype=np.intp),
-            np.array([column.converged for column in columns]),
-        )
+        certificate = Certificate(columns.gap, columns.steps, columns.converged)
         warn_unless_converged(self, certificate)
         return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs)
 
