@@ -148,7 +148,8 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
             M, asked = code, decoder_of_labels(asked)
         else:
             M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
-        decoder_for(asked, problem.learner.loss, M)  # refuses before the training, where it can be known
+        # Refused before the training, where it can be known.
+        decoder = decoder_for(asked, problem.learner.loss, M)
         self.code_matrix_, self.class_weight_ = M, problem.class_weight
         self.columns_ = problem.fit(M)
         warn_of_constant_columns(self.columns_)
@@ -162,7 +163,9 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
                 UserWarning,
                 stacklevel=3,
             )
-        self.decoder_ = self._fit_decoder(decoder_for(asked, self.margin_loss_, M), problem)
+        if self.margin_loss_ is not problem.learner.loss:
+            decoder = decoder_for(asked, self.margin_loss_, M)
+        self.decoder_ = self._fit_decoder(decoder, problem)
         if self.probability == "softmax":
             self.decoder_ = self._fit_decoder(Softmax(self.decoder_), problem)
         return self

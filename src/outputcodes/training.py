@@ -193,7 +193,7 @@ class Problem:
         init = init if getattr(self.learner, "warm_starts", False) else None
         for train, test in splits:
             fitted = self.fit(M, self.rows[train], columns, init)
-            F[np.ix_(test, fitted.live)] = fitted.margins(self.data, self.rows[test])[:, fitted.live]
+            F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), np.nan)
         return F
 
     def _left_out(self, M: NDArray[np.int8]) -> Array:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_labels, check_margins
+from outputcodes._blocks import row_blocks
+from outputcodes._validation import check_margins
 from outputcodes.decoders import Decoder, as_decoder
 
 Array = NDArray[np.float64]
@@ -80,11 +81,35 @@ def possible_loo_errors(
     array([False,  True])
     """
     pessimistic = pessimistic_margins(F, y, M, alpha, diag)
+    return _decoded_wrongly(F, pessimistic, y, M, decoder, ties_as_errors)
+
+
+def loo_errors_in_place(
+    F: Array,
+    labels: NDArray[np.intp],
+    M: NDArray[np.int8],
+    alpha: Array,
+    diag: Array,
+    decoder: Decoder,
+    ties_as_errors: bool,
+) -> NDArray[np.bool_]:
+    """`possible_loo_errors` of what a kernel machine has answered, which is not checked again; alpha is overwritten."""
+    code = M.astype(np.float64)
+    for some in row_blocks(len(F), 4 * M.shape[1]):
+        alpha[some] *= code[labels[some]]
+        alpha[some] *= diag[some, None]
+        np.subtract(F[some], alpha[some], out=alpha[some])
+    return _decoded_wrongly(F, alpha, labels, M, decoder, ties_as_errors)
+
+
+def _decoded_wrongly(
+    F: ArrayLike, pessimistic: Array, y: ArrayLike, M: ArrayLike, decoder: str | Decoder, ties_as_errors: bool
+) -> NDArray[np.bool_]:
     resolved = as_decoder(decoder)
     if (reason := resolved.loo_objection(np.asarray(M))) is not None:
         raise ValueError(f"decoder={decoder!r}: {reason}; the leave-one-out bound does not hold for it.")
     worst = resolved.worst_margins(np.asarray(F, dtype=np.float64), pessimistic)
-    return _loses(resolved.ties(worst, M), check_labels(y, len(np.asarray(M))), ties_as_errors)
+    return decoded_wrongly(worst, y, M, resolved, ties_as_errors)
 
 
 def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLike, diag: ArrayLike) -> Array:
@@ -129,10 +154,6 @@ def decoded_wrongly(
     array([ True,  True])
     """
     F, labels, _ = check_margins(F, y, M)
-    return _loses(as_decoder(decoder).ties(F, M), labels, ties_as_errors)
-
-
-def _loses(best: NDArray[np.bool_], labels: NDArray[np.intp], ties_as_errors: bool) -> NDArray[np.bool_]:
-    """Which rows have another class than their own among the best (n, k), or others too."""
+    best = as_decoder(decoder).ties(F, M)
     wrong: NDArray[np.bool_] = ~best[np.arange(len(labels)), labels]
     return wrong | (best.sum(axis=1) > 1) if ties_as_errors else wrong

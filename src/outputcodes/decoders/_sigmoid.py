@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes._blocks import row_blocks
@@ -58,7 +57,9 @@ def fit_sigmoids(
     mass = check_weight(weight, len(labels))
     mass = np.ones(len(labels)) if mass is None else mass
     parts, separated = [], []
-    for columns in row_blocks(code.shape[1], 4 * len(labels)):
+    # What is computed for a column is as long as it has examples, which are looked for among all.
+    longest = int((np.bincount(labels, minlength=len(code)) @ (code != 0)).max(initial=0))
+    for columns in row_blocks(code.shape[1], 4 * max(longest, len(labels) // 16)):
         f, sign, w = _gathered(F[:, columns], code[:, columns][labels], mass)
         answer, plainly_separated = _fit_block(f, sign, w, targets == "plain")
         parts.append(answer)
@@ -71,10 +72,12 @@ def fit_sigmoids(
 def _gathered(F: Array, signs: NDArray[Any], mass: Array) -> tuple[Array, Array, Array]:
     """Margins, signs and weights (m, L), each column's own examples first; what is past them has weight 0."""
     used = (signs != 0) & ~np.isnan(F) & (mass > 0)[:, None]
-    order = np.argsort(~used, axis=0, kind="stable")[: max(1, used.sum(axis=0).max())]
-    own = np.take_along_axis(used, order, axis=0)
-    f = np.where(own, np.take_along_axis(F, order, axis=0), 0.0)
-    return f, np.take_along_axis(signs, order, axis=0) * own.astype(np.float64), mass[order] * own
+    column, row = np.nonzero(used.T)
+    count = used.sum(axis=0)
+    at = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    f, sign, w = np.zeros((3, max(1, count.max()), len(count)))
+    f[at, column], sign[at, column], w[at, column] = F[row, column], signs[row, column], mass[row]
+    return f, sign, w
 
 
 def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, NDArray[np.bool_]]:
@@ -132,13 +135,16 @@ def _units(f: Array, present: NDArray[np.bool_]) -> tuple[Array, Array]:
 def _likelihood(theta: Array, x: Array, t: Array, w: Array) -> Array:
     """−Σ w (t ln p + (1 − t) ln(1 − p)) of each column, p = 1/(1 + e^z), z = slope·x + offset."""
     z = theta[0] * x + theta[1]
-    value: Array = (w * (np.logaddexp(0.0, z) - (1 - t) * z)).sum(axis=0)
+    # ln(1 + e^z) by functions that run on whole vectors; what they lose in the last digits is lost in the sum anyway.
+    softplus = np.log(1 + np.exp(-np.abs(z))) + np.maximum(z, 0)
+    value: Array = (w * (softplus - (1 - t) * z)).sum(axis=0)
     return value
 
 
 def _newton_step(theta: Array, x: Array, t: Array, w: Array) -> tuple[Array, Array]:
     """The step (2, L) and half the decrement gᵀH⁻¹g."""
-    p = expit(-(theta[0] * x + theta[1]))
+    with np.errstate(over="ignore"):
+        p = 1 / (1 + np.exp(theta[0] * x + theta[1]))
     slope, curvature = w * (t - p), w * p * (1 - p)
     g = np.stack([(slope * x).sum(axis=0), slope.sum(axis=0)])
     a, b, c = (curvature * x * x).sum(axis=0), (curvature * x).sum(axis=0), curvature.sum(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -68,7 +68,7 @@ class Decoder(BaseEstimator):
         """Class scores D (n, k); the prediction is the first largest of each row."""
         F, M, scorer = self._open(F, M)
         D = np.empty((F.shape[0], M.shape[0]))
-        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+        for rows in blocks_of(F, M):
             block = scorer(F[rows])
             if self.breaks_ties:
                 best, tied = winners(block, F[rows], M)
@@ -81,7 +81,7 @@ class Decoder(BaseEstimator):
         """The class of each row, 0..k-1, without ever holding all scores at once."""
         F, M, scorer = self._open(F, M)
         best = np.empty(F.shape[0], dtype=np.intp)
-        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+        for rows in blocks_of(F, M):
             block = scorer(F[rows])
             best[rows] = winners(block, F[rows], M)[0] if self.breaks_ties else block.argmax(axis=1)
         return best
@@ -94,7 +94,7 @@ class Decoder(BaseEstimator):
         """
         F, M, scorer = self._open(F, M)
         mask = np.empty((F.shape[0], M.shape[0]), dtype=bool)
-        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+        for rows in blocks_of(F, M):
             D = scorer(F[rows])
             best = D.max(axis=1, keepdims=True)
             mask[rows] = D >= best - tolerance * (1.0 if self.scores_are_logarithms else np.abs(best))
@@ -112,6 +112,11 @@ class Decoder(BaseEstimator):
         if (reason := self.objection(M)) is not None:
             raise ValueError(reason)
         return F, M, self._scorer(M)
+
+
+def blocks_of(F: Array, M: NDArray[Any]) -> Iterator[slice]:
+    """Rows of which the scores, and a few values for each margin, stay near the processor."""
+    return row_blocks(F.shape[0], max(M.shape[0] + 2 * M.shape[1], 8 * M.shape[1]))
 
 
 def check_fitted_on(decoder: Decoder, learned: str, M: NDArray[Any]) -> None:

@@ -175,10 +175,13 @@ def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
     plus, minus, zero = signs_of(M)
     stacked = -np.hstack([weight * plus, weight * minus]).T
     constant = -loss.at_zero * (weight * zero).sum(axis=1)
-    L = M.shape[1]
+    L, room = M.shape[1], np.empty((0, 2 * M.shape[1]))
 
     def sums(F: Array) -> Array:
-        both = np.empty((F.shape[0], 2 * L))
+        nonlocal room
+        if len(room) < len(F):
+            room = np.empty((len(F), 2 * L))
+        both = room[: len(F)]
         both[:, :L] = loss(F)
         both[:, L:] = loss(-F)
         if loss.name not in LOSSES and not np.isfinite(both).all():

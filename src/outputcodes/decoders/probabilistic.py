@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._blocks import row_blocks
-from outputcodes.decoders.base import Array, Decoder, winners
+from outputcodes.decoders.base import Array, Decoder, blocks_of, winners
 
 
 class ProbabilisticDecoder(Decoder):
@@ -26,7 +25,7 @@ class ProbabilisticDecoder(Decoder):
         F, M, scorer = self._open(F, M)
         posterior = self._posterior(M)
         P = np.empty((F.shape[0], M.shape[0]))
-        for rows in row_blocks(F.shape[0], M.shape[0] + 2 * M.shape[1]):
+        for rows in blocks_of(F, M):
             D = scorer(F[rows])
             best = winners(D, F[rows], M)[0] if self.breaks_ties else D.argmax(axis=1)
             P[rows] = _agreeing(posterior(D), best)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._blocks import row_blocks
-from outputcodes.bounds.leave_one_out import possible_loo_errors
+from outputcodes.bounds.leave_one_out import loo_errors_in_place
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners import KernelSVM, as_learner
 from outputcodes.training import Columns, Problem, alone_on_its_side
@@ -140,12 +139,8 @@ def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = 
     diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
     if doubt := doubt_about(learner):
         diag = np.maximum(diag, 0.0)  # which of an indefinite kernel may be negative
-    # In blocks, what is computed stays near the processor.
-    wrong = [
-        possible_loo_errors(F[some], labels[some], M, alpha[some], diag[some], model.decoder_, ties_as_errors)
-        for some in row_blocks(len(F), 8 * M.shape[1])
-    ]
-    return _of(np.concatenate(wrong), "estimate" if doubt else "bound", problem)
+    wrong = loo_errors_in_place(F, labels, M, alpha, diag, model.decoder_, ties_as_errors)
+    return _of(wrong, "estimate" if doubt else "bound", problem)
 
 
 def _dual(columns: Columns, n: int) -> NDArray[np.float64]:
