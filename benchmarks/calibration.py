@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import KernelSVM
 
-DATA = ("vehicle", "yeast", "segmentation", "satimage", "pendigits")
+DATA = ("vehicle", "yeast", "segmentation", "satimage", "pendigits", "letter")
 BINS = 15
 
 

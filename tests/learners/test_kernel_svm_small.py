@@ -249,3 +249,14 @@ def test_gram_matrices_of_one_order_wait_for_each_other():
     first.hold(rows, compute)
     assert np.allclose(first.rows(rows), rbf_kernel(wide, gamma=0.3), atol=1e-12)
     assert np.allclose(second.rows(rows), rbf_kernel(wide, gamma=0.1), atol=1e-12)
+
+
+def test_a_tolerance_that_nothing_violates_leaves_no_support_vector():
+    fitted = fit(KernelSVM(tol=5.0))
+    assert len(fitted.support) == 0
+    assert fitted.certificate.converged.all()
+    for margins in (fitted.margins(X), fitted.margins(KernelSVM().prepare(X))):
+        assert np.array_equal(margins, np.tile(fitted.intercept, (len(X), 1)))
+    assert not fitted.dual().any()
+    again = fit(KernelSVM(tol=1e-4), init=fitted)
+    assert np.allclose(again.margins(X), fit(KernelSVM(tol=1e-4)).margins(X), atol=1e-3)

@@ -73,8 +73,8 @@ def test_the_best_classifier_is_the_users_own_and_trained_once(monkeypatch):
     likes, prepare = [], KernelSVM.prepare
     monkeypatch.setattr(KernelSVM, "prepare", lambda self, X, like=None: likes.append(like) or prepare(self, X, like))
     search = BoundSearch(SVM, GRID).fit(X, names)
-    # What differs in C alone follows each other, C rising; every one but the first starts from the last.
-    assert [call[:2] for call in calls] == [(1.0, 0.3), (1.0, 10.0), (0.1, 0.3), (0.1, 10.0), (10.0, 0.3), (10.0, 10.0)]
+    # Gamma rises and for each gamma C, whatever the order of the grid; all but the first start from the last.
+    assert [call[:2] for call in calls] == [(0.1, 0.3), (0.1, 10.0), (1.0, 0.3), (1.0, 10.0), (10.0, 0.3), (10.0, 10.0)]
     assert [call[2]["init"] is None for call in calls] == [True] + 5 * [False]
     assert [like is None for like in likes] == [True] + 5 * [False]
     best = search.best_estimator_

@@ -254,6 +254,8 @@ def _by_class(columns: Solutions, support: Rows, y: Rows, present: NDArray[np.bo
 
     Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
     """
+    if not len(support):
+        return []
     taking_part = present[y[support]]
     # Plain numbers, which every way of saving a model can write.
     edges = [0, *(1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist(), len(support)]

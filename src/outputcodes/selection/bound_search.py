@@ -97,9 +97,10 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    Candidates that differ only in C are trained one after another, C rising, each from the dual variables of the last;
-    kernels that differ only in gamma share squared distances. A code is drawn once for all candidates, unless the grid
-    varies `random_state`.
+    Candidates that differ only in gamma and C are trained one after another, gamma rising and for each gamma C, every
+    one from the dual variables of the last. Kernels that differ only in gamma share squared distances; where a gamma
+    is a whole multiple of the one before, as in grids of powers of 2 or 10, kernel values are powers of the last ones.
+    A code is drawn once for all candidates, unless the grid varies `random_state`.
 
     Examples
     --------
@@ -223,14 +224,14 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
 
 
 def _path(candidates: list[dict[str, Any]]) -> list[int]:
-    """The order of training: what differs only in C together, C rising."""
+    """The order of training: what differs only in gamma and C together, gamma rising and for each gamma C."""
     groups: dict[str, int] = {}
 
-    def place(index: int) -> tuple[int, float]:
-        cost = [value for name, value in candidates[index].items() if name.endswith("__C")]
-        others = repr([item for item in candidates[index].items() if not item[0].endswith("__C")])
-        group = groups.setdefault(others, len(groups))
-        return group, float(cost[0]) if cost and isinstance(cost[0], Real) else 0.0
+    def place(index: int) -> tuple[float, ...]:
+        items = candidates[index].items()
+        rising = {name: float(v) for name, v in items if name.endswith(("__gamma", "__C")) and isinstance(v, Real)}
+        group = groups.setdefault(repr([item for item in items if item[0] not in rising]), len(groups))
+        return group, *(rising[name] for name in sorted(rising, reverse=True))
 
     return sorted(range(len(candidates)), key=place)
 
