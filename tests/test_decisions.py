@@ -159,6 +159,24 @@ def test_the_training_frequencies_count_weights():
     assert np.allclose(model.training_priors_, np.bincount(np.repeat(y, weight)) / weight.sum())
 
 
+@pytest.mark.parametrize("weight", [np.ones(150), rng.integers(1, 4, size=150), np.where(y == 1, 0, 2)])
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.5}])
+def test_the_training_frequencies_are_those_of_the_weighted_sample(class_weight, weight):
+    mass = np.bincount(y, weights=weight)
+    mass = (mass > 0) if class_weight == "balanced" else mass * [3.0, 1.0, 0.5]
+    coded = OutputCodeClassifier(code="one-vs-all", probability="likelihood", class_weight=class_weight)
+    # A class without weight is no class for an output code; scikit-learn divides by it.
+    for estimator in (coded, LogisticRegression(max_iter=1000, class_weight=class_weight))[: 1 + weight.all()]:
+        model = DecisionClassifier(estimator).fit(X, y, sample_weight=weight)
+        assert np.allclose(model.training_priors_, (mass / mass.sum())[model.classes_])
+
+
+def test_several_labels_a_row_are_refused():
+    model = DecisionClassifier(OutputCodeClassifier(code="one-vs-all", probability="likelihood"))
+    with pytest.raises(ValueError, match="1d array"):
+        model.fit(X, np.eye(3, dtype=int)[y])
+
+
 def test_parameters_are_judged_when_fitting():
     for parameters, message in (
         ({"cost": np.ones((2, 2))}, "cost of shape"),

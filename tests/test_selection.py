@@ -65,6 +65,16 @@ def test_several_learners_and_decoders_that_learn_from_held_out_margins():
         assert row.fold_errors == pytest.approx(tuple(1 - cross_val_score(alone, X, y, cv=folds)))
 
 
+def test_a_list_of_learners_has_their_names():
+    rows = compare(X, y, learners=["ridge", Ridge(alpha=5.0)], codes="one-vs-all", decoders="linear", cv=3)
+    mapped = compare(X, y, {"one": "ridge", "two": Ridge(alpha=5.0)}, codes="one-vs-all", decoders="linear", cv=3)
+    assert {row.learner: row.fold_errors for row in rows} == {
+        {"one": "ridge", "two": "Ridge(alpha=5.0)"}[row.learner]: row.fold_errors for row in mapped
+    }
+    with pytest.raises(ValueError, match="two of the same name"):
+        compare(X, y, ["ridge", "ridge"])
+
+
 def test_a_kernel_matrix_is_cut_in_both_directions():
     direct = compare(X, y, SVC(gamma=0.5), codes=["dense"], decoders=["loss", "vote", "hamming"], cv=3)
     given = compare(

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import Code
 from outputcodes.codes._data_driven import HeldOut
-from outputcodes.decoders import Decoder
+from outputcodes.decoders import Decoder, Likelihood
 from outputcodes.learners import as_learner
 from outputcodes.training import Problem, alone_on_its_side, folds, folds_of
 
@@ -260,6 +260,25 @@ def test_columns_of_a_single_call_are_remembered_with_their_companions():
             used.margins(known, held_out)
         assert np.array_equal(used.margins(M, held_out), Problem(learner, X, y).margins(M, held_out))
     assert np.array_equal(used.margins(M), Problem(learner, X, y).fit(M).margins(X))
+
+
+def test_margins_of_one_split_stay_where_another_has_none():
+    M = (2 * np.eye(3) - 1).astype(np.int8)
+    learner, thirds = as_learner("kernel-svm"), np.arange(150) % 3
+    three = [(np.flatnonzero(thirds != f), np.flatnonzero(thirds == f)) for f in range(3)]
+    # A fourth split, trained without the last class, has no margins of its column.
+    without = (np.flatnonzero((y != 2) & (thirds != 0)), np.flatnonzero(thirds == 0))
+    F = Problem(learner, X, y).margins(M, three)
+    again = Problem(learner, X, y).margins(M, [*three, without])
+    assert np.array_equal(again[:, 2], F[:, 2])
+    assert not np.array_equal(again[:, 0], F[:, 0])
+
+
+@pytest.mark.parametrize("learner", ["ridge", "kernel-svm"])
+@pytest.mark.parametrize("cv", [1, 0, True, 151])
+def test_a_number_of_folds_that_is_none_is_refused(learner, cv):
+    with pytest.raises(ValueError, match=f"cv={cv} must be between 2 and"):
+        OutputCodeClassifier(learner, decoder=Likelihood(cv=cv)).fit(X, y)
 
 
 def test_who_is_alone_on_its_side():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -44,8 +43,8 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-# Pools that nobody uses at the moment: to start a thread takes as long as a small piece of work.
-_idle: defaultdict[int, list[ThreadPoolExecutor]] = defaultdict(list)
+# A pool of each size that nobody uses at the moment: to start a thread takes as long as a small piece of work.
+_idle: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # threads don't survive it
 
@@ -55,7 +54,7 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
     """A `map` by Python threads that answers a list; BLAS runs single-threaded inside.
 
     As blocks don't depend on `n_jobs` and answers come in their order, sums over them are the same to the last bit
-    for any number of threads.
+    for any number of threads. After an error nothing is under way any more.
 
     >>> with threads(n_jobs=2) as run:
     ...     run(lambda block: block.stop - block.start, row_blocks(5, BLOCK_VALUES // 2))
@@ -66,16 +65,22 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
         if count == 1:
             yield serially
             return
+        pool, process = _idle.pop(count, None) or ThreadPoolExecutor(count), os.getpid()
+
+        def run(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+            tasks = [pool.submit(work, item) for item in items]
+            try:
+                return [task.result() for task in tasks]
+            finally:
+                for task in tasks:
+                    task.cancel()
+                wait(tasks)
+
         try:
-            pool = _idle[count].pop()
-        except IndexError:
-            pool = ThreadPoolExecutor(count)
-        try:
-            yield lambda work, items: list(pool.map(work, items))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)  # waits for what is under way
-            raise
-        _idle[count].append(pool)
+            yield run
+        finally:
+            if os.getpid() == process and _idle.setdefault(count, pool) is not pool:
+                pool.shutdown()
 
 
 def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:

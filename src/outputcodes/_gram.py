@@ -55,9 +55,9 @@ class Geometry:
 class Gram:
     """Rows of the Gram matrix of X, computed when first asked for and kept up to `megabytes`.
 
-    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice; where they fit
-    twice, distances or inner products are kept too, and a Gram matrix made `like` this one takes them from there. One
-    of rbf with a multiple of its gamma takes powers of the values themselves.
+    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice. Where they fit
+    twice, Gram matrices made `like` others keep distances or inner products too, and take them from those; one of rbf
+    with a whole multiple of the gamma of one that is spent takes powers of its values.
 
     Attributes
     ----------
@@ -98,15 +98,15 @@ class Gram:
                 )
             # Pages of memory are taken only when rows are written to them.
             size = capacity * self.n + SPARE
-            if room is None and like is not None and (given := like._given_up(dtype, size)) is not None:
-                room, held = given
-                self._take_powers(like, held)
-            self.flat = np.empty(size, dtype=dtype) if room is None else room
+            left = like._given_up(dtype, size) if like is not None else None
+            if like is not None and left is not None:
+                self._take_powers(like, left[1])
+            self.flat = room if room is not None else left[0] if left is not None else np.empty(size, dtype=dtype)
             self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
             self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
-        self._geometry = self._kept(dtype, megabytes, like) if room is None or like is not None else None
+        self._geometry = self._kept(dtype, megabytes, like) if room is None else None
         self._lock = self._order.lock
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
 
@@ -204,7 +204,7 @@ class Gram:
         return copy
 
     def holds(self, rows: Rows) -> bool:
-        """Whether these rows are in `store`, each at its place, for good."""
+        """Whether all rows fit, and these are in `store`, each at its place."""
         return self.capacity == self.n and bool((self._slot[rows] >= 0).all())
 
     def between(self, rows: Rows, others: Rows) -> Array:
@@ -273,6 +273,8 @@ class Gram:
         kernel, X, geometry = self.kernel, self._order.X, self._geometry
         if self._power:
             roots = self._roots[slots]
+            # First of all, for whoever is interrupted here must not take the power of a power.
+            self._roots[slots] = False
             for values in self._views(slots[roots]):
                 to_the_power(self._power, values)
             rows, slots = rows[~roots], slots[~roots]
@@ -285,12 +287,11 @@ class Gram:
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
             # So few rows at a time that they stay near the processor; neighbours without a copy.
-            together = _are_neighbours(rows) and _are_neighbours(slots)
+            views = self._views(slots) if _are_neighbours(rows) else []
             for block in row_blocks(len(rows), 16 * self.n):
-                if together:
-                    values = self.store[slots[block.start] : slots[block.start] + block.stop - block.start]
-                    values[:] = geometry.rows[rows[block.start] : rows[block.start] + block.stop - block.start]
-                    kernel.values(values)
+                if len(views) == 1:
+                    views[0][block] = geometry.rows[rows[0] + block.start : rows[0] + block.stop]
+                    kernel.values(views[0][block])
                 else:
                     self.store[slots[block]] = kernel.values(geometry.rows[rows[block]])
         elif kernel.name == "rbf" and self.store.dtype == np.float32:

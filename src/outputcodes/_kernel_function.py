@@ -78,9 +78,9 @@ class Kernel:
         >>> Kernel("rbf", gamma=0.6).power_of(Kernel("rbf", gamma=0.2))
         3
         """
-        p = round(self.gamma / other.gamma)
-        same = self.name == other.name == "rbf" and abs(self.gamma - p * other.gamma) <= 1e-13 * self.gamma
-        return p if same and p >= 2 else 0
+        ratio = self.gamma / other.gamma if self.name == other.name == "rbf" else 0.0
+        p = round(ratio) if ratio < 1e6 else 0
+        return p if p >= 2 and abs(ratio - p) <= 1e-13 * ratio else 0
 
     def values(self, geometry: NDArray[Any]) -> NDArray[Any]:
         """The kernel of distances or products, in their place."""

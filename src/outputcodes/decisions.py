@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from outputcodes._validation import check_weight
 
@@ -132,7 +134,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cost : array of shape (k, k) or (k, k + 1), optional
         As for `decide`, classes in sorted order.
     priors : array of shape (k,), optional
-        How frequent the classes will be; the training sample says how frequent they were.
+        How frequent the classes will be; the training sample, weighed by `sample_weight` and by a `class_weight` of the
+        estimator, says how frequent they were.
     reject_below : float, optional
         Withhold a prediction of smaller probability.
     reject_beyond : float, optional
@@ -184,15 +187,26 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        labels = np.asarray(y).ravel()
-        weight = check_weight(sample_weight, len(labels))
-        members = labels == self.classes_[:, None]
-        mass = members.sum(axis=1) if weight is None else members @ weight
-        self.training_priors_ = mass / mass.sum()
+        self.training_priors_ = self._frequencies(column_or_1d(y), sample_weight)
         numeric = self.classes_.dtype.kind in "biuf"
         self.rejected_ = (REJECTED if numeric else "rejected") if self.rejected is None else self.rejected
         self._check_parameters()
         return self
+
+    def _frequencies(self, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array:
+        """How frequent the classes are in the sample as the estimator weighs it: its probabilities are those."""
+        weight = check_weight(sample_weight, len(labels))
+        members = labels == self.classes_[:, None]
+        mass = members.sum(axis=1) if weight is None else members @ weight
+        given = getattr(self.estimator_, "class_weight", None)
+        if isinstance(given, Mapping) or (isinstance(given, str) and given == "balanced"):
+            seen, counted = self.classes_[mass > 0], slice(None) if weight is None else weight > 0
+            own = None if weight is None else weight[counted]
+            factor = compute_class_weight(given, classes=seen, y=labels[counted], sample_weight=own)
+            mass = mass.astype(np.float64)
+            mass[mass > 0] *= factor
+        frequencies: Array = mass / mass.sum()
+        return frequencies
 
     def _check_parameters(self) -> None:
         """Say now what is wrong, not when predicting."""

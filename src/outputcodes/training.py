@@ -169,6 +169,7 @@ class Problem:
         """
         cv = 5 if cv is None else cv
         if isinstance(cv, int | np.integer) and hasattr(self.learner, "leave_one_out_margins"):
+            check_number_of_folds(cv, len(self.rows))
             F = self._left_out(M)
         else:
             F = self.margins(M, cv, init=trained)
@@ -193,7 +194,8 @@ class Problem:
         init = init if getattr(self.learner, "warm_starts", False) else None
         for train, test in splits:
             fitted = self.fit(M, self.rows[train], columns, init)
-            F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), np.nan)
+            # What another split has found, test sets being free to overlap, stays.
+            F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F
 
     def _left_out(self, M: NDArray[np.int8]) -> Array:
@@ -234,6 +236,12 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     return one[alone], column
 
 
+def check_number_of_folds(cv: Any, n: int) -> None:
+    """Refuse a number of folds that n rows can't be dealt to."""
+    if not 2 <= cv <= n:
+        raise ValueError(f"cv={cv} must be between 2 and the number of rows, {n}.")
+
+
 def folds(y: Rows, cv: int, seed: int) -> Folds:
     """Folds stratified by class, `cv` of them.
 
@@ -242,8 +250,7 @@ def folds(y: Rows, cv: int, seed: int) -> Folds:
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1]), 2, seed=0)]
     [[0, 1, 4], [2, 3]]
     """
-    if not 2 <= cv <= len(y):
-        raise ValueError(f"cv={cv} must be between 2 and the number of rows, {len(y)}.")
+    check_number_of_folds(cv, len(y))
     shuffled = np.random.default_rng((seed, len(y))).permutation(len(y))
     deck = shuffled[np.argsort(y[shuffled], kind="stable")]
     fold = np.empty(len(y), dtype=np.intp)

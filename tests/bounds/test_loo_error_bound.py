@@ -182,6 +182,9 @@ def test_never_below_n_trainings(data_set, C, gamma, code, bias):
         counted = possible_loo_errors(F, y, M, alpha, G, decoder, ties_as_errors=True)
         assert (truth <= counted).all(), decoder
         assert truth.mean() <= loo_error_bound(F, y, M, alpha, G, decoder, ties_as_errors=True)
+        # As it stands, the theorem leaves out ties, of the truth as of the bound.
+        outright = decoded_wrongly(left_out, y, M, decoder, ties_as_errors=False)
+        assert (outright <= possible_loo_errors(F, y, M, alpha, G, decoder)).all(), decoder
         assert not counted.all()
     if all((M[a] * M[b] < 0).any() for a in range(3) for b in range(a)):
         for slope in (-1.7, 0.6):  # of the first column; a sigmoid may fall
@@ -240,6 +243,7 @@ def test_bad_arguments():
         (-np.ones((2, 3)), np.ones(2), "alpha must be"),
         (np.ones((2, 3)), np.ones(2), "0 where the code"),
         (np.full((2, 3), np.nan), np.ones(2), "alpha must be"),
+        (np.full((2, 3), np.inf), np.ones(2), "alpha must be"),
         (np.zeros((2, 3)), -np.ones(2), "diag holds"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -174,6 +174,31 @@ def test_other_gammas_take_no_powers(gamma, dtype, monkeypatch):
     assert not powers
 
 
+def test_powers_are_taken_once_even_if_interrupted():
+    rows, first = np.arange(len(y)), Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100)
+    first.hold(rows)
+    first.spent = True
+    second = Gram(Kernel("rbf", gamma=0.2), X, np.float64, 100, like=first)
+
+    def interrupted(task, blocks):
+        task(blocks[0])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        second.hold(rows, interrupted)
+    assert np.allclose(second.rows(rows), rbf_kernel(X, gamma=0.2), rtol=1e-11)
+
+
+@pytest.mark.parametrize("cache_size", [2000, 0.4])
+def test_rows_that_were_never_computed_play_no_part(cache_size):
+    learner, everyone = KernelSVM(C=2, gamma=0.1, tol=1e-6, cache_size=cache_size), np.arange(len(y))
+    for M in (2 * np.eye(10, dtype=np.int8) - 1, MIXED):
+        data = learner.prepare(X)
+        data.gram.store[:] = np.nan
+        fitted = learner.fit_columns(data, y, M, rows=everyone[everyone % 4 > 0])
+        assert np.allclose(fitted.margins(data), fitted.margins(X), atol=1e-9)
+
+
 def test_powers_of_powers_end_before_their_errors_show():
     rows, before = np.arange(len(y)), None
     for gamma in 1e-6 * 8.0 ** np.arange(9):

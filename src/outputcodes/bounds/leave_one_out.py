@@ -127,10 +127,9 @@ def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLi
             f"alpha {dual.shape} and diag {own.shape} don't fit F {F.shape}: they are (n, L), and (n,) or (n, L)."
         )
     against: Array = code[labels]
-    against *= dual
     # Extrema of NaN are NaN, which no comparison holds for.
-    held = np.count_nonzero(against) == np.count_nonzero(dual)
-    if not (held and dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf):
+    valid = dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf
+    if not valid or np.count_nonzero(np.multiply(against, dual, out=against)) < np.count_nonzero(dual):
         raise ValueError("alpha must be finite, at least 0, and 0 where the code of the example's class is 0.")
     if not (np.isfinite(own).all() and (own >= 0).all()):
         raise ValueError("diag holds K(x, x) and must be finite and at least 0.")

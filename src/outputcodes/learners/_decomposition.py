@@ -123,7 +123,7 @@ class Solution(NamedTuple):
 
 
 class Solutions(NamedTuple):
-    """Columns one after another: coefficients beta of `rows`, each in column `column`; the others are of a column."""
+    """All columns: coefficients beta of `rows`, each in its `column`; the others have one value a column."""
 
     rows: Rows
     column: Rows
@@ -137,8 +137,8 @@ class Solutions(NamedTuple):
     def of(cls, columns: list[Solution]) -> Solutions:
         rows, beta, bias, gap, steps, converged = zip(*columns, strict=True)
         column = np.repeat(np.arange(len(columns)), [len(some) for some in rows])
-        ends = np.array(bias), np.array(gap), np.array(steps, dtype=np.intp), np.array(converged)
-        return cls(np.concatenate(rows), column, np.concatenate(beta), *ends)
+        of_columns = np.array(bias), np.array(gap), np.array(steps, dtype=np.intp), np.array(converged)
+        return cls(np.concatenate(rows), column, np.concatenate(beta), *of_columns)
 
 
 def levelled(plus: Array, minus: Array) -> Array:

@@ -208,18 +208,19 @@ class FittedKernelColumns:
 
     def _of_all(self, gram: Gram) -> Array:
         """(n, L) margins of all training examples, from a Gram matrix that holds the support vectors' rows."""
-        # As far as most rows between them are support vectors too, they are taken as they lie.
+        # As far as most rows between them are support vectors too, and all are there, they are taken as they lie.
         terms: list[tuple[slice | Rows, Rows, Array]] = []
+        order = np.argsort(gram.place)
         for some, columns, beta in self.pieces:
             slots = gram.place[self.support[some]]
             first, stop = slots.min(), slots.max() + 1
-            if stop - first <= 2 * len(slots):
+            if stop - first <= 2 * len(slots) and gram.holds(order[first:stop]):
                 factors = np.zeros((len(columns), stop - first))
                 factors[:, slots - first] = beta.T
                 terms.append((slice(first, stop), columns, factors))
             else:
                 terms.append((slots, columns, np.ascontiguousarray(beta.T)))
-        F, order = np.empty((gram.n, len(self.intercept))), np.argsort(gram.place)
+        F = np.empty((gram.n, len(self.intercept)))
 
         def answer(block: slice) -> None:
             f = np.repeat(self.intercept[:, None], block.stop - block.start, axis=1)

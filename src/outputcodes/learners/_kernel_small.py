@@ -34,17 +34,9 @@ def solve_small(
     gram.hold(rows, dual.run)
     order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
-    # A column's examples are those of some classes, which now lie side by side.
-    column, label = np.nonzero((cost > 0).T)
-    first = np.searchsorted(y, np.arange(len(M) + 1))
-    size = np.diff(first)[label]
-    stops = np.cumsum(size)
-    cuts = np.append(0, stops)[np.searchsorted(column, np.arange(L + 1))]
-    place = np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
-    column, own = np.repeat(column, size), gram.place[rows]
-    if (np.diff(own) < 0).any():  # arranged by other labels
-        place = place[np.lexsort((own[place], column))]
-    own, label = own[place], y[place]
+    column, place = _examples(cost > 0, y, gram.place[rows])
+    cuts = np.searchsorted(column, np.arange(L + 1))
+    own, label = gram.place[rows][place], y[place]
     target, bound = M[label, column].astype(np.float64), cost[label, column] * weight[place]
     lo, hi = np.minimum(target, 0) * bound, np.maximum(target, 0) * bound
     beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
@@ -69,6 +61,23 @@ def solve_small(
     gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
     certificate = dual.biases(e, box, ends, cuts[:-1]), gap, steps, gap <= dual.tol
     return Solutions(rows[place[kept]], column[kept], beta[kept], *certificate)
+
+
+def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
+    """Each column's examples, by where they are among all, which are sorted by class; and before them the column.
+
+    >>> _examples(np.array([[True, False], [True, True]]), np.array([0, 1, 1]), np.arange(3))
+    (array([0, 0, 0, 1, 1]), array([0, 1, 2, 1, 2]))
+    """
+    column, label = np.nonzero(present.T)
+    first = np.searchsorted(y, np.arange(len(present) + 1))
+    size = np.diff(first)[label]
+    stops = np.cumsum(size)
+    column, place = np.repeat(column, size), np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
+    if (np.diff(slots) < 0).any():
+        # The Gram matrix is arranged by other labels, and its order is what counts.
+        place = place[np.lexsort((slots[place], column))]
+    return column, place
 
 
 def _balanced(beta: Array, first: Rows, column: Rows) -> Array:

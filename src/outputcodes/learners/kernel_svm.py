@@ -102,7 +102,7 @@ class KernelSVM(SharedLearner):
         """X with its kernel, whose values are computed when columns ask for them and kept for all later ones.
 
         `like`, an earlier preparation of the same X, is used again if its kernel is the same, and else its distances
-        or inner products are, as far as `cache_size` let it keep them.
+        or inner products are, if it has kept them.
         """
         self._check_parameters()
         X = self._as_features(X)

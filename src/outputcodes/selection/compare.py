@@ -81,7 +81,7 @@ class Comparisons(list[Comparison]):
 def compare(
     X: Any,
     y: ArrayLike,
-    estimator: Any = None,
+    learners: Any = None,
     codes: Iterable[Any] = ("one-vs-all", "all-pairs", "dense", "sparse"),
     decoders: Iterable[Any] = ("hamming", "loss"),
     cv: Any = 5,
@@ -97,8 +97,8 @@ def compare(
     Parameters
     ----------
     X, y : the sample; X may be a kernel matrix for estimators that take one
-    estimator : estimator or mapping, optional
-        The binary learner, as for `OutputCodeClassifier`; a mapping from names to learners compares several.
+    learners : estimator, list or mapping, optional
+        The binary learner, as for `OutputCodeClassifier`; a list, or a mapping from names to learners, holds several.
     codes, decoders : iterables of names or objects
         A decoder that can't serve a code ("vote" for anything but all-pairs) is left out for that code; where the code
         is made from data, one that can't serve it in every fold.
@@ -121,12 +121,12 @@ def compare(
     folds: Folds = list(_splitter(cv, y, random_state).split(np.zeros(len(y)), y))
     codes = [codes] if isinstance(codes, str) else list(codes)
     decoders = [decoders] if isinstance(decoders, str) else list(decoders)
-    learners = dict(estimator) if isinstance(estimator, Mapping) else {"": estimator}
-    pairs = [(name, code) for name in learners for code in codes]
+    named = _named(learners)
+    pairs = [(name, code) for name in named for code in codes]
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):
         model = WithProblem(
-            learners[name], code=_fixed(code, np.unique(y), random_state), n_jobs=n_jobs, random_state=random_state
+            named[name], code=_fixed(code, np.unique(y), random_state), n_jobs=n_jobs, random_state=random_state
         )
 
         def tell(fold: int, p: int = p, code: Any = code) -> None:
@@ -209,6 +209,16 @@ def _fixed(code: Any, classes: NDArray[Any], random_state: int) -> Any:
         return code
     M = resolved.matrix(len(classes), random_state=random_state)
     return dict(zip(classes.tolist(), M.tolist(), strict=True))
+
+
+def _named(learners: Any) -> dict[str, Any]:
+    """Learners by name; one that is alone has none."""
+    if isinstance(learners, list | tuple):
+        named = {_name(learner): learner for learner in learners}
+        if len(named) < len(learners):
+            raise ValueError(f"learners={learners!r} has two of the same name; give a mapping from names to learners.")
+        return named
+    return dict(learners) if isinstance(learners, Mapping) else {"": learners}
 
 
 def _name(thing: Any) -> str:
