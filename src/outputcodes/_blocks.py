@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -43,6 +43,12 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """While entered, BLAS has one thread: its others would wait for work where ours do theirs."""
+    limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
 # A pool of each size that nobody uses at the moment: to start a thread takes as long as a small piece of work.
 _idle: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):
@@ -61,7 +67,7 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
     [2, 2, 1]
     """
     count = effective_n_jobs(n_jobs)
-    with _libraries().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if count == 1:
             yield serially
             return

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._blocks import one_blas_thread
 from outputcodes._validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge, refuse_several_labels
@@ -146,10 +147,11 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             given, path = (model.estimator, model.random_state), _OnPath(learner, before)
             drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
             model.estimator, model.random_state = path, drawn
-            # What is made of the sample, which takes as long as a small fit, serves the judge too.
-            problem, code = model._problem(X, y, sample_weight, {})
-            refuse_several_labels(model)
-            judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
+            with one_blas_thread():
+                # What is made of the sample, which takes as long as a small fit, serves the judge too.
+                problem, code = model._problem(X, y, sample_weight, {})
+                refuse_several_labels(model)
+                judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
             before = path.ended(model)
             model.estimator, model.random_state = given
             seconds[index] = time.perf_counter() - start
