@@ -58,7 +58,7 @@ def as_entries(M: ArrayLike) -> Matrix:
         raise ValueError(
             f"a code must have shape (classes, columns) with at least 2 classes and 1 column, got shape {given.shape}."
         )
-    foreign = ~np.isin(given, (-1, 0, 1))
+    foreign = (given != 0) & (given != 1) & (given != -1)
     if foreign.any():
         row, column = np.argwhere(foreign)[0]
         raise ValueError(
