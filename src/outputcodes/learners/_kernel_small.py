@@ -64,7 +64,7 @@ def solve_small(
 
 
 def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
-    """Each column's examples, by where they are among all, which are sorted by class; and before them the column.
+    """The examples of one column after another: the column, and the example's place among all, sorted by class.
 
     >>> _examples(np.array([[True, False], [True, True]]), np.array([0, 1, 1]), np.arange(3))
     (array([0, 0, 0, 1, 1]), array([0, 1, 2, 1, 2]))
