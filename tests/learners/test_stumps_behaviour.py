@@ -181,6 +181,7 @@ def test_sparse_features_are_refused_with_the_remedy():
         OutputCodeClassifier(BoostedStumps()).fit(sp.csr_array(X), y)
 
 
+@pytest.mark.usefixtures("keyboard")
 def test_an_interrupt_stops_training_soon():
     nonsense = np.random.default_rng(0).permutation(y)
     learner = BoostedStumps(50_000)

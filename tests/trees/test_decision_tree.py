@@ -216,6 +216,7 @@ def test_a_region_searched_in_many_calls_is_parted_as_in_one(questions, monkeypa
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(at_once.nodes, in_pieces.nodes, strict=True))
 
 
+@pytest.mark.usefixtures("keyboard")
 @pytest.mark.parametrize("questions", [("axis",), ("axis", "oblique"), ("axis", "sphere")])
 def test_an_interrupt_stops_growth_soon(questions):
     rng = np.random.default_rng(0)
