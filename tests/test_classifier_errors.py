@@ -1,6 +1,7 @@
 """Bad input is refused at the door, by name, with a remedy."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
@@ -74,6 +75,9 @@ def test_parameters(parameters, message):
         ((np.where(X > 7, np.nan, X), y), "NaN"),
         ((np.where(X > 7, np.inf, X), y), "infinity"),
         ((X, np.column_stack([y, y])), "1d array"),
+        ((X, [None, *"ab" * 74, "a"]), "y has missing labels"),
+        ((X, np.array([np.nan, *"ab" * 74, "a"], dtype=object)), "y has missing labels"),
+        ((X, pd.Series([pd.NA, *"ab" * 74, "a"], dtype="string")), "y has missing labels"),
     ],
 )
 def test_data(data, message):

@@ -73,6 +73,8 @@ def test_code_distance_counts_contradicted_bits():
         ({"reject_below": 2}, "reject_below=2"),
         ({"priors": [1, 1, 1, 1]}, "training_priors too"),
         ({"priors": [1, 1], "training_priors": [1, 1, 1, 1]}, "must be 4 numbers"),
+        ({"priors": "uniform", "training_priors": [1, 1, 1, 1]}, "priors='uniform'"),
+        ({"priors": {0: 1.0}, "training_priors": [1, 1, 1, 1]}, "must be 4 numbers each"),
         ({"priors": [1, 1, 1, -1], "training_priors": [1, 1, 1, 1]}, "at least 0"),
         ({"priors": [1, 1, 1, 1], "training_priors": [0, 1, 1, 1]}, "positive"),
     ],

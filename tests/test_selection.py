@@ -75,6 +75,21 @@ def test_a_list_of_learners_has_their_names():
         compare(X, y, ["ridge", "ridge"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": y[:-1]}, "inconsistent numbers of samples"),
+        ({"y": 0 * y}, "only one class"),
+        ({"learners": {}}, "learners is empty"),
+        ({"codes": []}, "codes is empty"),
+        ({"decoders": ()}, "decoders is empty"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        compare(**{"X": X, "y": y, "learners": "ridge"} | arguments)
+
+
 def test_a_kernel_matrix_is_cut_in_both_directions():
     direct = compare(X, y, SVC(gamma=0.5), codes=["dense"], decoders=["loss", "vote", "hamming"], cv=3)
     given = compare(

@@ -59,6 +59,9 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     labels: NDArray[Any] = column_or_1d(y, warn=True)
+    # NaN differs from itself; pandas' NA can't be compared at all.
+    if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
+        raise ValueError("y has missing labels (None, NaN or NA); remove these rows, or give them a label.")
     check_consistent_length(X, labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)

@@ -80,7 +80,13 @@ def with_priors(P: ArrayLike, priors: ArrayLike, training_priors: ArrayLike | No
     P = _as_probabilities(P)
     if training_priors is None:
         raise ValueError("priors need training_priors too: how frequent the classes were where P was learned.")
-    new, old = np.asarray(priors, dtype=np.float64), np.asarray(training_priors, dtype=np.float64)
+    try:
+        new, old = np.asarray(priors, dtype=np.float64), np.asarray(training_priors, dtype=np.float64)
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"priors={priors!r} and training_priors={training_priors!r} must be {P.shape[1]} numbers each, classes in "
+            "their order."
+        ) from reason
     for name, given, lowest in (("priors", new, "at least 0"), ("training_priors", old, "positive")):
         if given.shape != P.shape[1:] or not np.isfinite(given).all() or given.min() < 0 or not given.any():
             raise ValueError(f"{name}={given.tolist()} must be {P.shape[1]} numbers, {lowest}, one for each class.")

@@ -79,6 +79,15 @@ def test_two_runs_do_not_write_to_one_folder(run, fruit, tmp_path):
             assert (done.code, "is being written by another run" in done.err) == (2, True)
 
 
+def test_a_run_without_any_result_is_in_nobodys_way(run, fruit, tmp_path):
+    words = ("compare", fruit, "--learners", "ridge", "--cv", "2", "--out", tmp_path / "out")
+    nothing = run(*words, "--codes", "one-vs-all", "--decoders", "vote")
+    assert (nothing.code, "Nothing could be compared" in nothing.err) == (2, True)
+    assert run(*words, "--codes", "all-pairs", "--decoders", "vote").code == 0
+    done = run(*words, "--codes", "all-pairs", "--decoders", "loss")
+    assert (done.code, "is of another run: it differs in plan" in done.err) == (2, True)
+
+
 def test_results_of_another_run_are_neither_overwritten_nor_continued(run, fruit, tmp_path):
     out = tmp_path / "out"
     words = ("compare", fruit, "--learners", "ridge", "--codes", "all-pairs", "--decoders", "loss", "--out", out)

@@ -166,6 +166,14 @@ def test_it_stands_in_pipelines_and_in_cross_validation():
     assert not hasattr(kept, "predict")
 
 
+def test_a_name_has_no_parameters():
+    named = OutputCodeClassifier("kernel-svm")
+    with pytest.raises(ValueError, match=r"estimator='kernel-svm', a name; give the object"):
+        BoundSearch(named, {"estimator__gamma": [1.0]}).fit(X, names)
+    with pytest.warns(UserWarning, match="estimate"):
+        BoundSearch(named, {"code": ["one-vs-all"]}).fit(X, names)
+
+
 def test_what_cannot_be_judged_is_refused():
     for estimator in (SVC(), OutputCodeClassifier(SVC()), make_pipeline(StandardScaler(), SVM)):
         with pytest.raises(ValueError, match="no leave-one-out error after one training"):

@@ -103,6 +103,9 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     is a whole multiple of the one before, as in grids of powers of 2 or 10, kernel values are powers of the last ones.
     A code is drawn once for all candidates, unless the grid varies `random_state`.
 
+    Over gamma the minimum of the bound is near that of the error. Over C it isn't: the bound counts dual variables,
+    which are at most C, and prefers the smallest. Give C one value, or choose it by cross-validation.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -129,6 +132,13 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
             raise ValueError(f"param_grid={self.param_grid!r} holds no candidate; {{}} is the estimator as it is.")
+        if isinstance(self.estimator.estimator, str) and any(
+            name.startswith("estimator__") for params in candidates for name in params
+        ):
+            raise ValueError(
+                f"param_grid={self.param_grid!r} varies parameters of estimator={self.estimator.estimator!r}, a name; "
+                "give the object, KernelSVM() or Ridge()."
+            )
         # Candidates share no object, neither with each other nor with the user's grid.
         models = [clone(self.estimator).set_params(**clone(params, safe=False)) for params in candidates]
         learners = [as_judged(model) for model in models]

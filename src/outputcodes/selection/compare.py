@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_consistent_length
 
-from outputcodes._validation import take_rows
+from outputcodes._validation import check_classes, take_rows
 from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import as_decoder
@@ -99,7 +100,7 @@ def compare(
     X, y : the sample; X may be a kernel matrix for estimators that take one
     learners : estimator, list or mapping, optional
         The binary learner, as for `OutputCodeClassifier`; a list, or a mapping from names to learners, holds several.
-    codes, decoders : iterables of names or objects
+    codes, decoders : names or objects, or iterables of them
         A decoder that can't serve a code ("vote" for anything but all-pairs) is left out for that code; where the code
         is made from data, one that can't serve it in every fold.
     cv : int or splitter, default=5
@@ -118,10 +119,15 @@ def compare(
     ('all-pairs', 'loss', 3)
     """
     y = np.asarray(y)
+    check_consistent_length(X, y)
+    check_classes(y)
     folds: Folds = list(_splitter(cv, y, random_state).split(np.zeros(len(y)), y))
     codes = [codes] if isinstance(codes, str) else list(codes)
     decoders = [decoders] if isinstance(decoders, str) else list(decoders)
     named = _named(learners)
+    for name, given in (("learners", named), ("codes", codes), ("decoders", decoders)):
+        if not given:
+            raise ValueError(f"{name} is empty; give at least one.")
     pairs = [(name, code) for name in named for code in codes]
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):

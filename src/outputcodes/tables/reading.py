@@ -150,7 +150,7 @@ def from_frame(
     if schema is None:
         check_classes(y, target.name, source)
         if y.nunique() < 2:
-            raise errors.OneClassError(f"{source}: all labels are {y.iloc[0]!r}; a classifier needs two classes.")
+            raise errors.OneClassError(f"{source}: all labels are {str(y.iloc[0])!r}; a classifier needs two classes.")
         schema = infer(features, target.name, sorted(y.unique().tolist()))
     conformed = schema.conform(features, source)
     parts = None if split is None else as_text(split[labelled])

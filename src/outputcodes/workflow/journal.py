@@ -64,14 +64,15 @@ class Journal:
         content = file.read()
         # What follows the last whole line was cut off by whatever ended the run.
         whole = content[: content.rfind(b"\n") + 1]
-        if _is_description(whole, run):
-            whole = b""  # Without a result there is nothing to continue, and nothing to lose.
+        described_only = whole.count(b"\n") == 1
+        if (described_only or not resume) and _holds_no_result(whole, run):
+            whole = b""  # There is nothing to continue, and nothing to lose.
+        if whole:
+            self.lines = _continued(path, whole, run)
         if whole and not resume:
             raise JournalError(
                 f"{path} holds the results of an earlier run: resume it (--resume), or write elsewhere (--out)."
             )
-        if whole:
-            self.lines = _continued(path, whole, run)
         file.truncate(len(whole))
         if not whole:
             self._write(run)
@@ -118,15 +119,15 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
-def _is_description(whole: bytes, run: Line) -> bool:
-    """Whether nothing but the description of such a run was written."""
-    if whole.count(b"\n") != 1:
-        return False
+def _holds_no_result(whole: bytes, run: Line) -> bool:
+    """Whether nothing but the description of such a run, and what no decoder could read, was written."""
     try:
-        only = json.loads(whole)
-    except ValueError:
+        first, *lines = map(json.loads, whole.split(b"\n")[:-1])
+        return bool(
+            first.keys() == run.keys() and all("failed" in line or line.get("decoders") == {} for line in lines)
+        )
+    except (ValueError, AttributeError, TypeError):
         return False
-    return isinstance(only, dict) and only.keys() == run.keys()
 
 
 def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
