@@ -9,6 +9,8 @@ this count, written out for linear decoding and for losses.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -94,12 +96,17 @@ def loo_errors_in_place(
     ties_as_errors: bool,
 ) -> NDArray[np.bool_]:
     """`possible_loo_errors` of what a kernel machine has answered, which is not checked again; alpha is overwritten."""
-    code = M.astype(np.float64)
+    return _decoded_wrongly(F, _lowered(F, labels, M, alpha, diag), labels, M, decoder, ties_as_errors)
+
+
+def _lowered(F: Array, labels: NDArray[np.intp], M: NDArray[Any], alpha: Array, diag: Array) -> Array:
+    """`pessimistic_margins`, in the place of alpha and in blocks that stay near the processor."""
+    code, own = M.astype(np.float64), diag if diag.ndim == 2 else diag[:, None]
     for some in row_blocks(len(F), 4 * M.shape[1]):
         alpha[some] *= code[labels[some]]
-        alpha[some] *= diag[some, None]
+        alpha[some] *= own[some]
         np.subtract(F[some], alpha[some], out=alpha[some])
-    return _decoded_wrongly(F, alpha, labels, M, decoder, ties_as_errors)
+    return alpha
 
 
 def _decoded_wrongly(
@@ -126,15 +133,13 @@ def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLi
         raise ValueError(
             f"alpha {dual.shape} and diag {own.shape} don't fit F {F.shape}: they are (n, L), and (n,) or (n, L)."
         )
-    against: Array = code[labels]
     # Extrema of NaN are NaN, which no comparison holds for.
-    valid = dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf
-    if not valid or np.count_nonzero(np.multiply(against, dual, out=against)) < np.count_nonzero(dual):
+    finite = dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf
+    if not finite or dual.any(where=code[labels] == 0):
         raise ValueError("alpha must be finite, at least 0, and 0 where the code of the example's class is 0.")
     if not (np.isfinite(own).all() and (own >= 0).all()):
         raise ValueError("diag holds K(x, x) and must be finite and at least 0.")
-    against *= own if own.ndim == 2 else own[:, None]
-    return np.subtract(F, against, out=against)
+    return _lowered(F, labels, code, dual.copy(), own)
 
 
 def decoded_wrongly(

@@ -99,7 +99,7 @@ def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, 
     for _ in range(MAX_ITER):
         if not active.size:
             break
-        step, decrement = _newton_step(*_of_columns(active, theta, x, t, w))
+        step, decrement = _newton_step(theta[:, active], x[:, active], t[:, active], w[:, active])
         gap[active] = decrement
         iterations[active] += 1
         _descend(theta, value, step, decrement, active, x, t, w)
@@ -108,11 +108,6 @@ def _fit_block(f: Array, sign: Array, w: Array, plain: bool) -> tuple[Sigmoids, 
     slope = np.where(both, theta[0] / spread, SLOPE)
     offset = np.where(both, theta[1] - slope * centre, OFFSET)
     return Sigmoids(slope, offset, plus + minus, gap, iterations), apart
-
-
-def _of_columns(columns: NDArray[np.intp], *arrays: Array) -> list[Array]:
-    """Some columns of arrays, in their order; all of them, as is usual, without a copy."""
-    return [array if len(columns) == array.shape[1] else array[:, columns] for array in arrays]
 
 
 def _units(f: Array, present: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -170,7 +165,7 @@ def _descend(
     while left.size and length > 1e-10:
         columns = active[left]
         trial = theta[:, columns] + length * step[:, left]
-        found = _likelihood(trial, *_of_columns(columns, x, t, w))
+        found = _likelihood(trial, x[:, columns], t[:, columns], w[:, columns])
         # Near the end the improvement is lost in rounding.
         enough = found <= value[columns] - 2e-4 * length * decrement[left] + 1e-13 * np.abs(value[columns])
         theta[:, columns[enough]], value[columns[enough]] = trial[:, enough], found[enough]

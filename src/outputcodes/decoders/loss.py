@@ -178,6 +178,7 @@ def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
     L, room = M.shape[1], np.empty((0, 2 * M.shape[1]))
 
     def sums(F: Array) -> Array:
+        # Used for all blocks: a young process would give memory of this size back, and take it anew, for each of them.
         nonlocal room
         if len(room) < len(F):
             room = np.empty((len(F), 2 * L))

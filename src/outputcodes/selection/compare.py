@@ -120,7 +120,7 @@ def compare(
     """
     y = np.asarray(y)
     check_consistent_length(X, y)
-    check_classes(y)
+    classes = check_classes(y)
     folds: Folds = list(_splitter(cv, y, random_state).split(np.zeros(len(y)), y))
     codes = [codes] if isinstance(codes, str) else list(codes)
     decoders = [decoders] if isinstance(decoders, str) else list(decoders)
@@ -132,7 +132,7 @@ def compare(
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):
         model = WithProblem(
-            named[name], code=_fixed(code, np.unique(y), random_state), n_jobs=n_jobs, random_state=random_state
+            named[name], code=_fixed(code, classes, random_state), n_jobs=n_jobs, random_state=random_state
         )
 
         def tell(fold: int, p: int = p, code: Any = code) -> None:
