@@ -21,11 +21,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from stumps import ROUNDS, lightgbm_margins, xgboost_margins
 
-from outputcodes._binning import bin_features
-from outputcodes._blocks import serially
-from outputcodes._kernels.shared_stumps import CONFIDENT
-from outputcodes._kernels.stumps import fill_histograms
+from outputcodes._ground.blocks import serially
+from outputcodes._histograms.binning import bin_features
+from outputcodes._histograms.stumps import fill_histograms
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO
+from outputcodes.boosting._compiled_stumps import CONFIDENT
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.codes import as_code
 

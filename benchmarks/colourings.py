@@ -16,8 +16,8 @@ import numpy as np
 from common import exponent, interleaved, load, print_table, save
 from sklearn.ensemble import AdaBoostClassifier
 
-from outputcodes._binning import bin_features
-from outputcodes._blocks import serially
+from outputcodes._ground.blocks import serially
+from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.binary_weak import StumpLearner
 from outputcodes.boosting.colourings import random_colouring

@@ -16,7 +16,7 @@ import numpy as np
 from common import interleaved, print_table, save
 from sklearn.metrics import pairwise_distances_argmin
 
-from outputcodes._blocks import row_blocks
+from outputcodes._ground.blocks import row_blocks
 from outputcodes.decoders import as_decoder
 from outputcodes.losses import as_loss
 

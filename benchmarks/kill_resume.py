@@ -17,7 +17,7 @@ from typing import Any
 from common import print_table, save
 
 WORDS = ["compare", "digits", "--quick", "--cv", "10", "--jobs", "1"]
-COMMAND = [sys.executable, "-c", "from outputcodes.cli import main; main()", *WORDS]
+COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()", *WORDS]
 
 
 def without_times(value: Any) -> Any:

@@ -17,7 +17,7 @@ import pandas as pd
 from common import print_table, save
 
 FEATURES, CLASSES, CHUNK, LIMIT_GB = 20, 6, 100_000, 6.0
-COMMAND = [sys.executable, "-c", "from outputcodes.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()"]
 
 
 def write(path: Path, rows: int) -> None:

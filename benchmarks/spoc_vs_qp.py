@@ -17,9 +17,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 from common import RESULTS, exponent, interleaved, print_table, save
 
-from outputcodes._spoc import solve
-from outputcodes.experiments.crammer_figure5 import DRAWS, EQUAL, SIZES, STYLES, K, measure
-from outputcodes.experiments.crammer_solvers import quadrants
+from outputcodes._kernel_machines.spoc import solve
+from reproduce.crammer_figure5 import DRAWS, EQUAL, SIZES, STYLES, K, measure
+from reproduce.crammer_solvers import quadrants
 
 REPEATS = 3
 

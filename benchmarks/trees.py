@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners.tree import Tree
-from outputcodes.trees.decision_tree import DecisionTree
+from outputcodes.direct.trees.decision_tree import DecisionTree
+from outputcodes.learners.trees.tree import Tree
 
 QUESTIONS = {
     "axis": ("axis",),

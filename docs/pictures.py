@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from outputcodes import workflow
-from outputcodes.cli.compare import _table
+from outputcodes.app import workflow
+from outputcodes.app.cli.compare import _table
 
 HERE, WIDTH = Path(__file__).parent, 110
 

@@ -27,9 +27,9 @@ from sklearn.utils import estimator_checks
 from outputcodes import AdaBoostMH, OutputCodeClassifier, diagnostics
 from outputcodes.codes import OneVsAll
 from outputcodes.decoders import Likelihood, LossBased, Softmax
+from outputcodes.decoders.multilabel import EachLabel, EachLabelLikelihood, label_sets
 from outputcodes.learners import LEARNERS, KernelSVM
 from outputcodes.losses import LOSSES, as_loss
-from outputcodes.multilabel import EachLabel, EachLabelLikelihood, label_sets
 
 X, Y = make_multilabel_classification(n_samples=150, n_features=8, n_classes=5, n_labels=2, random_state=0)
 X = StandardScaler().fit_transform(X)

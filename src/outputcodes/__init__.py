@@ -1,30 +1,26 @@
 """Multiclass classification by output codes.
 
-Labels pick rows of a code; a learner fits every column and answers margins; a decoder compares margins with rows
-and answers class scores.
+Labels pick rows of a code; a learner fits every column and returns margins; a decoder compares margins with rows
+and returns class scores.
 """
 
 from outputcodes import (
+    app,
     boosting,
     bounds,
     codes,
-    datasets,
     decisions,
     decoders,
     diagnostics,
+    direct,
     learners,
     losses,
-    persistence,
-    report,
     selection,
-    tables,
-    trees,
-    workflow,
+    training,
 )
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.svm import MulticlassSVC
-from outputcodes.trees import DecisionTree
+from outputcodes.direct import DecisionTree, MulticlassSVC
 
 __version__ = "0.1.0"
 
@@ -37,19 +33,16 @@ __all__ = [
     "MulticlassSVC",
     "OutputCodeClassifier",
     "SmoothBoost",
+    "app",
     "boosting",
     "bounds",
     "codes",
-    "datasets",
     "decisions",
     "decoders",
     "diagnostics",
+    "direct",
     "learners",
     "losses",
-    "persistence",
-    "report",
     "selection",
-    "tables",
-    "trees",
-    "workflow",
+    "training",
 ]

@@ -14,14 +14,21 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._validation import as_seed, check_classes, check_features, check_targets, check_weight, take_rows
+from outputcodes._ground.validation import (
+    as_seed,
+    check_classes,
+    check_features,
+    check_targets,
+    check_weight,
+    take_rows,
+)
 from outputcodes.codes import OneVsAll, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
-from outputcodes.decoding import decoder_for
+from outputcodes.decoders.classifier import decoder_for
+from outputcodes.decoders.multilabel import LabelSetClassifier, decoder_of_labels, indicates_labels, label_sets
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
 from outputcodes.learners.per_column import rows_of_params
-from outputcodes.multilabel import LabelSetClassifier, decoder_of_labels, indicates_labels, label_sets
 from outputcodes.training import Problem, warn_of_constant_columns
 
 Array = NDArray[np.float64]

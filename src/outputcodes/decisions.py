@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from outputcodes._validation import check_weight
+from outputcodes._ground.validation import check_weight
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_margins, check_scores, check_weight
+from outputcodes._ground.validation import check_margins, check_scores, check_weight
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from outputcodes._validation import unknown_name
+from outputcodes._ground.validation import unknown_name
 
 Array = NDArray[np.float64]
 

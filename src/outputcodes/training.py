@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
-from outputcodes._validation import n_rows_of
+from outputcodes._ground.validation import n_rows_of
 from outputcodes.learners import FittedColumns, Learner
 
 Rows = NDArray[np.intp]

@@ -18,7 +18,7 @@ from outputcodes.boosting.mr import AdaBoostMR
 from outputcodes.boosting.oc import AdaBoostOC
 from outputcodes.boosting.smooth import SmoothBoost
 from outputcodes.decoders import Decoder, as_decoder
-from outputcodes.learners.stumps import hold_out
+from outputcodes.learners.trees.stumps import hold_out
 
 BOOSTERS = [
     AdaBoostMO("dense", 20, random_state=0),

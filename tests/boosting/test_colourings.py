@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import colouring_oracles as oracles
-from outputcodes._binning import bin_features
-from outputcodes._blocks import serially, threads
+from outputcodes._ground.blocks import serially, threads
+from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.binary_weak import StumpLearner
 from outputcodes.boosting.colourings import deterministic_colouring, probabilistic_colouring, random_colouring

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from boosting_oracles import margins, small_problem, triples_rounds
 from outputcodes.boosting.mr import AdaBoostMR
 from outputcodes.bounds import training_error
-from outputcodes.learners.stumps import hold_out
+from outputcodes.learners.trees.stumps import hold_out
 
 
 def check_rounds(model, expected, X, k, categorical=()):

@@ -14,7 +14,7 @@ from outputcodes.boosting.oc import AdaBoostOC
 from outputcodes.boosting.smooth import GAMMAS, SmoothBoost
 from outputcodes.bounds import training_error
 from outputcodes.bounds.boosting import smooth_potential, smooth_potential_drop, smooth_weights
-from outputcodes.learners.stumps import hold_out
+from outputcodes.learners.trees.stumps import hold_out
 
 CODINGS = ["random", "probabilistic", "deterministic"]
 

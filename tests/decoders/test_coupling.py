@@ -176,7 +176,7 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
     M = oracles.random_code(rng, 5, 12)
     odds = logit(contradictory(rng, 50, M))
     whole = divergence_coupling(M, np.ones(12))(odds).p
-    monkeypatch.setattr("outputcodes._blocks.BLOCK_VALUES", 1000)
+    monkeypatch.setattr("outputcodes._ground.blocks.BLOCK_VALUES", 1000)
     assert np.allclose(divergence_coupling(M, np.ones(12))(odds).p, whole, atol=1e-12)
     assert divergence_coupling(M, np.ones(12))(odds[:0]).p.shape == (0, 5)
 

@@ -105,7 +105,7 @@ def test_predict_is_the_first_largest_score_in_blocks_too(name, monkeypatch):
     decoder = as_decoder(name).for_loss("hinge").fit(F, y, M)
     whole = decoder.scores(F, M)
     assert np.array_equal(decoder.predict(F, M), whole.argmax(axis=1))
-    monkeypatch.setattr("outputcodes._blocks.BLOCK_VALUES", 64)
+    monkeypatch.setattr("outputcodes._ground.blocks.BLOCK_VALUES", 64)
     assert np.allclose(decoder.scores(F, M), whole, rtol=1e-13, atol=1e-13)
 
 

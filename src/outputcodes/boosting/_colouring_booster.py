@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._blocks import Run
-from outputcodes._kernels.stumps import TIE
+from outputcodes._ground.blocks import Run
+from outputcodes._histograms.stumps import TIE
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.binary_weak import binary_learner

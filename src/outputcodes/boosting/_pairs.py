@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._blocks import Run, row_blocks, serially
+from outputcodes._ground.blocks import Run, row_blocks, serially
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._binning import Binned
-from outputcodes._blocks import Run
-from outputcodes._kernels.lanes import LANES, aligned_zeros
-from outputcodes._kernels.shared_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
-from outputcodes._kernels.stumps import TIE, Part, Room, make_room
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.lanes import LANES, aligned_zeros
+from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.stumps import TIE, Part, Room, make_room
+from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

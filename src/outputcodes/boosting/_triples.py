@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._blocks import Run
-from outputcodes._kernels.shared_stumps import reweight_triples, weigh_triples
+from outputcodes._ground.blocks import Run
+from outputcodes.boosting._compiled_stumps import reweight_triples, weigh_triples
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]

@@ -28,9 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._binning import Binned, bin_features, categorical_mask, check_bins
-from outputcodes._blocks import Run, threads
-from outputcodes._validation import (
+from outputcodes._ground.blocks import Run, threads
+from outputcodes._ground.validation import (
     as_seed,
     check_classes,
     check_features,
@@ -39,6 +38,7 @@ from outputcodes._validation import (
     n_rows_of,
     take_rows,
 )
+from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.boosting.weak import (
     ConstantRounds,
     ForeignRounds,
@@ -49,11 +49,11 @@ from outputcodes.boosting.weak import (
     packed,
 )
 from outputcodes.decoders import Decoder
-from outputcodes.decoding import DecodingClassifier, decoder_for
-from outputcodes.learners._fitted_stumps import FittedStumps
+from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.multilabel import indicates_labels
 from outputcodes.learners.foreign import entrance, input_tags
-from outputcodes.learners.stumps import check_rounds, hold_out
-from outputcodes.multilabel import indicates_labels
+from outputcodes.learners.trees.fitted_stumps import FittedStumps
+from outputcodes.learners.trees.stumps import check_rounds, hold_out
 from outputcodes.training import warn_of_constant_columns
 
 Rows = NDArray[np.intp]

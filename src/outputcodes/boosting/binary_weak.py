@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._binning import Binned
-from outputcodes._blocks import Run
-from outputcodes._kernels.binary_stump import answer, first_cut, largest_edges
-from outputcodes._kernels.stumps import TIE
+from outputcodes._ground.blocks import Run
+from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.stumps import TIE
+from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges
 from outputcodes.boosting.base import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
 

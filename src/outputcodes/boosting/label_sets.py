@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.decoders import Decoder
-from outputcodes.multilabel import EachLabel, LabelSetClassifier, indicates_labels, label_sets
+from outputcodes.decoders.multilabel import EachLabel, LabelSetClassifier, indicates_labels, label_sets
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_classes
+from outputcodes._ground.validation import check_classes
 from outputcodes.boosting.single_call import SingleCallBooster
 from outputcodes.codes import check_code, code_for
 from outputcodes.decoders import Decoder

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._blocks import Run
-from outputcodes._kernels.lanes import aligned_zeros
-from outputcodes._kernels.shared_stumps import RANKING
-from outputcodes._kernels.stumps import TIE
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.lanes import aligned_zeros
+from outputcodes._histograms.stumps import TIE
+from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
 from outputcodes.boosting.base import Sample

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
-from outputcodes._kernels.stumps import TIE
+from outputcodes._histograms.stumps import TIE
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.decoders import Decoder
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._blocks import Run
-from outputcodes._kernels.shared_stumps import ABSTAINING, CONFIDENT, DISCRETE
-from outputcodes._kernels.stumps import TIE
+from outputcodes._ground.blocks import Run
+from outputcodes._histograms.stumps import TIE
+from outputcodes.boosting._compiled_stumps import ABSTAINING, CONFIDENT, DISCRETE
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.weak import Foreign, Round, fit_foreign, stump_at

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outputcodes._binning import bin_features
-from outputcodes._blocks import Run
-from outputcodes._validation import take_rows, unknown_name
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.validation import take_rows, unknown_name
+from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.base import Sample
@@ -26,7 +26,7 @@ from outputcodes.boosting.colourings import (
 )
 from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
-from outputcodes.learners.stumps import hold_out
+from outputcodes.learners.trees.stumps import hold_out
 
 # What `gamma=None` tries on `VALIDATION_SHARE` of the sample: φ is scaled to max|φ| = 1, so that 16 is all but certain.
 GAMMAS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)

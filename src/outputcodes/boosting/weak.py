@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from outputcodes._binning import Binned, midpoints
-from outputcodes._validation import n_rows_of, take_rows
-from outputcodes.learners._fitted_stumps import FittedStumps
+from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes.learners.foreign import input_tags, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
+from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.training import Columns
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from outputcodes._validation import check_labels, check_margins, check_scores, check_weight
+from outputcodes._ground.validation import check_labels, check_margins, check_scores, check_weight
 from outputcodes.bounds.decoding_error import _length_over_distance, zero_fraction
 from outputcodes.decoders.loss import loss_scorer
 from outputcodes.losses import LARGEST_EXPONENT, as_loss

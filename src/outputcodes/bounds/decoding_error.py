@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_labels, check_margins, check_scores
+from outputcodes._ground.validation import check_labels, check_margins, check_scores
 from outputcodes.codes import min_distance
 from outputcodes.losses import Loss, as_loss
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_scores
+from outputcodes._ground.validation import check_scores
 
 Array = NDArray[np.float64]
 

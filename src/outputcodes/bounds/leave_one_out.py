@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._blocks import row_blocks
-from outputcodes._validation import check_margins
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.validation import check_margins
 from outputcodes.decoders import Decoder, as_decoder
 
 Array = NDArray[np.float64]

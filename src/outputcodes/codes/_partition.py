@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
-from outputcodes._blocks import row_blocks
+from outputcodes._ground.blocks import row_blocks
 
 Array = NDArray[np.float64]
 Sides = NDArray[np.bool_]

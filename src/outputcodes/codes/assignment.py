@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_consistent_length
 
-from outputcodes._validation import check_labels, check_weight, take_rows
+from outputcodes._ground.validation import check_labels, check_weight, take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, labels_and_weight
 from outputcodes.codes.base import Matrix, as_entries
 from outputcodes.codes.elementary import OneVsAll

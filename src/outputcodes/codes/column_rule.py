@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._validation import check_labels, check_weight
+from outputcodes._ground.validation import check_labels, check_weight
 from outputcodes.codes.base import checked_n_classes
 
 Array = NDArray[np.float64]

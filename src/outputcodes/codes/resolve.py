@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._validation import unknown_name
+from outputcodes._ground.validation import unknown_name
 from outputcodes.codes.base import Code
 from outputcodes.codes.given import Given, rows_by_label
 

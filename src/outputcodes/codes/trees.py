@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from outputcodes._validation import take_rows
+from outputcodes._ground.validation import take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, labels_and_weight
 from outputcodes.codes._partition import ClassHistograms, exhaustive_search, floating_search
 from outputcodes.codes.base import Matrix, checked_integer

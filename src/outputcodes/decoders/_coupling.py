@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from outputcodes._blocks import row_blocks
+from outputcodes._ground.blocks import row_blocks
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._blocks import row_blocks
+from outputcodes._ground.blocks import row_blocks
 
 Array = NDArray[np.float64]
 # From log-probabilities of bits being +1 and −1, two (n, L) arrays, and those of the rows, (n, k), to log q (n, k).

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from outputcodes._blocks import row_blocks
-from outputcodes._validation import check_labels, check_weight
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.validation import check_labels, check_weight
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._blocks import row_blocks
+from outputcodes._ground.blocks import row_blocks
 
 # Powers up to the third, summed over any code, stay finite.
 LARGEST_MARGIN = 1e100

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from outputcodes import _spoc
-from outputcodes._gram import Gram
-from outputcodes._kernel_function import Kernel
-from outputcodes._validation import check_margins, check_weight, unknown_name
+from outputcodes._ground.validation import check_margins, check_weight, unknown_name
+from outputcodes._kernel_machines import spoc as _spoc
+from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.kernel_function import Kernel
 from outputcodes.decoders import _linear_programs
 from outputcodes.decoders._linear_programs import Solution
 from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.base import clone
 
-from outputcodes._blocks import row_blocks
-from outputcodes._validation import check_margins, check_weight
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.validation import check_margins, check_weight
 from outputcodes.decoders.base import Array, Decoder, Scorer, check_fitted_on, signs_of
 from outputcodes.losses import LOSSES, Loss, as_loss
 

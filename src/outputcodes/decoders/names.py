@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from outputcodes._validation import unknown_name
+from outputcodes._ground.validation import unknown_name
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._validation import check_labels, check_weight
+from outputcodes._ground.validation import check_labels, check_weight
 from outputcodes.decoders.base import Array, Decoder, Scorer
 from outputcodes.decoders.names import as_decoder
 from outputcodes.decoders.probabilistic import ProbabilisticDecoder

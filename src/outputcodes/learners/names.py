@@ -8,16 +8,16 @@ from typing import Any, Literal, cast
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 
-from outputcodes._validation import unknown_name
-from outputcodes.learners.kernel_svm import KernelSVM
-from outputcodes.learners.linear_svm import LinearSVM
-from outputcodes.learners.logistic import Logistic
+from outputcodes._ground.validation import unknown_name
+from outputcodes.learners.base import Learner
+from outputcodes.learners.kernel.kernel_svm import KernelSVM
+from outputcodes.learners.linear.linear_svm import LinearSVM
+from outputcodes.learners.linear.logistic import Logistic
+from outputcodes.learners.linear.ridge import Ridge
 from outputcodes.learners.per_column import PerColumn
-from outputcodes.learners.protocol import Learner
-from outputcodes.learners.ridge import Ridge
 from outputcodes.learners.single_call import SingleCall
-from outputcodes.learners.stumps import BoostedStumps
-from outputcodes.learners.tree import Tree
+from outputcodes.learners.trees.stumps import BoostedStumps
+from outputcodes.learners.trees.tree import Tree
 
 # Our own learners, by name.
 LEARNERS: dict[str, Callable[[], Learner]] = {

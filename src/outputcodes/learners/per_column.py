@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from outputcodes._validation import n_rows_of, take_rows
+from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes.learners.base import Certificate
 from outputcodes.learners.foreign import (
     Reading,
     answers_signs_only,
@@ -23,7 +24,6 @@ from outputcodes.learners.foreign import (
     targets_of,
     weight_argument,
 )
-from outputcodes.learners.protocol import Certificate
 from outputcodes.losses import as_loss
 
 Rows = NDArray[np.intp]

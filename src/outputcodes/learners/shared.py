@@ -13,8 +13,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._validation import check_weight
-from outputcodes.learners.protocol import Certificate, FittedColumns
+from outputcodes._ground.validation import check_weight
+from outputcodes.learners.base import Certificate, FittedColumns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

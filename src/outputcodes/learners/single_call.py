@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
-from outputcodes._validation import n_rows_of, take_rows
+from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes.learners.base import Certificate
 from outputcodes.learners.per_column import FittedPerColumn, PerColumn, rows_of_params
-from outputcodes.learners.protocol import Certificate
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

@@ -17,8 +17,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._blocks import one_blas_thread
-from outputcodes._validation import as_seed
+from outputcodes._ground.blocks import one_blas_thread
+from outputcodes._ground.validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge, refuse_several_labels
 

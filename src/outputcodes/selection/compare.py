@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from outputcodes._validation import check_classes, take_rows
+from outputcodes._ground.validation import check_classes, take_rows
 from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import as_decoder
-from outputcodes.decoding import decoder_for
+from outputcodes.decoders.classifier import decoder_for
 from outputcodes.selection.html_table import html_table
 from outputcodes.selection.statistics import corrected_t_test
 

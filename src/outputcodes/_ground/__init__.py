@@ -1,0 +1,1 @@
+"""What everything stands on: checks at the door, blocks of rows and threads, arithmetic in lanes."""

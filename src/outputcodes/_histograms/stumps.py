@@ -1,0 +1,282 @@
+"""Rounds of AdaBoost with decision stumps on binned features, for a block of `LANES` columns at once.
+
+A column minimises the exponential loss Σ_i w_i exp(-s_i F(x_i)), s_i = ±1, by one stump a round. V[i, lane] is s_i
+times the weight that the loss gives example i now, scaled to Σ_i |V[i, lane]| = 1; 0 = absent. A stump asks "code of
+feature f below `cut`?" (categorical: "equal to cut - 1?"; cut = 0: never) and answers left, right, or 0 where the value
+is missing. W+ and W- are the weights of either sign on a side, W0 the weight of the missing values.
+
+    discrete          ±α with the smallest error W_wrong + W0/2, α = ½ ln(W_correct / W_wrong)
+    confidence-rated  ½ ln((W+ + e) / (W- + e)) on each side, smallest Z = 2 Σ_sides √(W+ W-) + W0
+
+Freund & Schapire (1997), figure 2; Schapire & Singer (1999), sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from outputcodes._ground.lanes import LANES, add_lanes_by_sign, aligned_zeros, sum_lanes
+
+# Errors, or Z, closer than this are equal, so that last digits of weights choose no stump; so is an error this close to
+# 0 or to ½. Smaller errors are taken for it: coefficients stay finite.
+TIE = 1e-10
+# Histograms of as many features as fit beside the processor are filled in one pass: 512 KiB.
+TILE_VALUES = 1 << 16
+
+
+class Part(NamedTuple):
+    """Rows sorted by class, the r-th class that occurs being rows starts[r]..starts[r+1]-1."""
+
+    codes: NDArray[Any]
+    V: NDArray[np.float64]
+    starts: NDArray[np.int64]
+
+
+class State(NamedTuple):
+    """One entry a lane; of the held-out rows the smallest loss, its round, and how long to wait for a smaller one."""
+
+    active: NDArray[np.bool_]
+    rounds: NDArray[np.int64]
+    held_best: NDArray[np.float64]
+    held_round: NDArray[np.int64]
+    patience: NDArray[np.int64]
+
+
+class Stumps(NamedTuple):
+    """One row a round. Z is the sum of the weights after the round, before they are scaled to 1 again."""
+
+    feature: NDArray[np.int64]
+    cut: NDArray[np.int64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    Z: NDArray[np.float64]
+
+
+class Choice(NamedTuple):
+    """The stump of a round in each lane; sides = (left W+, left W-, right W+, right W-, W0)."""
+
+    score: NDArray[np.float64]
+    feature: NDArray[np.int64]
+    cut: NDArray[np.int64]
+    sides: NDArray[np.float64]
+
+
+class Room(NamedTuple):
+    """Room to work in: histograms of a tile of features, one feature's sides and scores, factors of the weights."""
+
+    histogram: NDArray[np.float64]
+    of_class: NDArray[np.float64]
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    score: NDArray[np.float64]
+    scaled: NDArray[np.float64]
+    plain: NDArray[np.float64]
+    table: NDArray[np.float64]
+
+
+def make_room(n_bins: NDArray[np.int64]) -> tuple[Choice, Room]:
+    """Room for features of so many bins."""
+    widest = int(n_bins.max()) + 1
+    tile = min(len(n_bins), max(1, TILE_VALUES // (widest * 2 * LANES)))
+    left, right = np.empty((2, 2, widest * LANES))
+    scaled, plain = np.empty((2, LANES, 3, 2))
+    feature, cut = np.zeros((2, LANES), dtype=np.int64)
+    return Choice(np.empty(LANES), feature, cut, np.empty((LANES, 5))), Room(
+        aligned_zeros(tile, widest, 2 * LANES),
+        aligned_zeros(tile, widest, LANES),
+        left,
+        right,
+        np.empty(widest * LANES),
+        scaled,
+        plain,
+        np.empty((LANES, widest, 2)),
+    )
+
+
+@njit(nogil=True, cache=True)
+def fill_histograms(part, first, last, histogram, of_class):  # type: ignore[no-untyped-def]
+    """histogram[f, b] = (W+ of each lane, W- of each lane) of the rows with code b in feature first + f.
+
+    Within a class a lane has one sign. What is signed is therefore summed before it is parted by sign, unless the
+    class is so short against the bins that this does not pay.
+    """
+    codes, V, starts = part
+    bins = histogram.shape[1]
+    cells = (last - first) * bins
+    sums, sums_of_class, rows = histogram.reshape(-1), of_class.reshape(-1), V.reshape(-1)
+    for q in range(cells * 2 * LANES):
+        sums[q] = 0.0
+    for r in range(len(starts) - 1):
+        if starts[r + 1] - starts[r] < 3 * bins:
+            for i in range(starts[r], starts[r + 1]):
+                for f in range(first, last):
+                    add_lanes_by_sign(sums, ((f - first) * bins + codes[i, f]) * 2 * LANES, rows, i * LANES)
+            continue
+        for q in range(cells * LANES):
+            sums_of_class[q] = 0.0
+        for i in range(starts[r], starts[r + 1]):
+            for f in range(first, last):
+                at = ((f - first) * bins + codes[i, f]) * LANES
+                sum_lanes(sums_of_class, at, sums_of_class, at, rows, i * LANES)
+        for q in range(cells):
+            add_lanes_by_sign(sums, q * 2 * LANES, sums_of_class, q * LANES)
+
+
+@njit(nogil=True, cache=True)
+def sum_sides(histogram, bins, categorical, left, right):  # type: ignore[no-untyped-def]
+    """left[sign, c·LANES + lane], right[...]: the weights on both sides of cut c; returns the number of cuts.
+
+    Both sides are sums of their own parts, never differences, so that a pure side has a weight of exactly 0.
+    """
+    h, on_left, on_right = histogram.reshape(-1), left.reshape(-1), right.reshape(-1)
+    for sign in range(2):
+        start, shift = sign * left.shape[1], sign * LANES
+        end = start + bins * LANES
+        for lane in range(LANES):
+            on_left[start + lane] = 0.0
+            on_right[end + lane] = 0.0
+        for b in range(bins):
+            q = start + b * LANES
+            sum_lanes(on_left, q + LANES, on_left, q, h, 2 * b * LANES + shift)
+        for b in range(bins - 1, -1, -1):
+            q = start + b * LANES
+            sum_lanes(on_right, q, on_right, q + LANES, h, 2 * b * LANES + shift)
+            if categorical:
+                sum_lanes(on_right, q + LANES, on_right, q + LANES, on_left, q)
+                for lane in range(LANES):
+                    on_left[q + LANES + lane] = histogram[b, shift + lane]
+    # A cut above all values repeats cut 0, the constant.
+    return bins + 1 if categorical else max(bins, 1)
+
+
+@njit(nogil=True, cache=True)
+def score_cuts(left, right, n_cuts, confident, score):  # type: ignore[no-untyped-def]
+    """score[c·LANES + lane]: the smaller error of the two polarities, or Z, without the missing values' part."""
+    if confident:
+        for q in range(n_cuts * LANES):
+            score[q] = 2.0 * (sqrt(left[0, q] * left[1, q]) + sqrt(right[0, q] * right[1, q]))
+    else:
+        for q in range(n_cuts * LANES):
+            score[q] = min(left[1, q] + right[0, q], left[0, q] + right[1, q])
+
+
+@njit(nogil=True, cache=True)
+def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # type: ignore[no-untyped-def]
+    """The best stump of each active lane."""
+    score, n_features = room.score, len(n_bins)
+    for lane in range(LANES):
+        choice.score[lane] = np.inf
+    for first in range(0, n_features, len(room.histogram)):
+        last = min(first + len(room.histogram), n_features)
+        fill_histograms(part, first, last, room.histogram, room.of_class)
+        for f in range(first, last):
+            bins = n_bins[f]
+            histogram = room.histogram[f - first]
+            n_cuts = sum_sides(histogram, bins, categorical[f], room.left, room.right)
+            score_cuts(room.left, room.right, n_cuts, confident, score)
+            for lane in range(LANES):
+                if not active[lane]:
+                    continue
+                missing = histogram[bins, lane] + histogram[bins, LANES + lane]
+                smallest = np.inf
+                for c in range(n_cuts):
+                    smallest = min(smallest, score[c * LANES + lane])
+                total = smallest + (missing if confident else 0.5 * missing)
+                if total < choice.score[lane] - TIE:
+                    c = 0
+                    while score[c * LANES + lane] > smallest + TIE:
+                        c += 1
+                    choice.score[lane], choice.feature[lane], choice.cut[lane] = total, f, c
+                    for sign in range(2):
+                        choice.sides[lane, sign] = room.left[sign, c * LANES + lane]
+                        choice.sides[lane, 2 + sign] = room.right[sign, c * LANES + lane]
+                    choice.sides[lane, 4] = missing
+
+
+@njit(nogil=True, cache=True)
+def answers(confident, score, sides, smoothing):  # type: ignore[no-untyped-def]
+    """(left, right, keep, stop): what the chosen stump answers, and whether its round is kept and is the last."""
+    left_plus, left_minus, right_plus, right_minus = sides[0], sides[1], sides[2], sides[3]
+    if confident:
+        left = 0.5 * log((left_plus + smoothing) / (left_minus + smoothing))
+        right = 0.5 * log((right_plus + smoothing) / (right_minus + smoothing))
+        return left, right, score < 1.0 - TIE, score <= TIE
+    correct, wrong, polarity = left_plus + right_minus, left_minus + right_plus, 1.0
+    if wrong > correct + TIE:
+        correct, wrong, polarity = wrong, correct, -1.0
+    error = max(wrong / (wrong + correct), TIE) if wrong + correct > 0.0 else 0.5
+    alpha = 0.5 * log((1.0 - error) / error)
+    return polarity * alpha, -polarity * alpha, score < 0.5 - TIE, score <= TIE
+
+
+@njit(nogil=True, cache=True)
+def settle(t, lane, confident, smoothing, state, choice, stumps, room):  # type: ignore[no-untyped-def]
+    """Write down the stump of round t in a lane, and the factors that it changes the weights by."""
+    plain, sides = room.plain[lane], choice.sides[lane]
+    for q in range(6):
+        plain[q // 2, q % 2] = 1.0
+        room.scaled[lane, q // 2, q % 2] = 1.0
+    if not state.active[lane]:
+        return
+    left, right, keep, stop = answers(confident, choice.score[lane], sides, smoothing)
+    state.active[lane] = keep and not stop
+    if not keep:
+        return
+    state.rounds[lane] = t + 1
+    stumps.feature[t, lane], stumps.cut[t, lane] = choice.feature[lane], choice.cut[lane]
+    stumps.left[t, lane], stumps.right[t, lane] = left, right
+    plain[0, 0], plain[0, 1], plain[1, 0], plain[1, 1] = exp(-left), exp(left), exp(-right), exp(right)
+    Z = sides[4]
+    for q in range(4):
+        Z += plain[q // 2, q % 2] * sides[q]
+    for q in range(6):
+        room.scaled[lane, q // 2, q % 2] = plain[q // 2, q % 2] / Z
+    stumps.Z[t, lane] = Z
+
+
+@njit(nogil=True, cache=True)
+def reweight(part, n_bins, categorical, choice, factor, table):  # type: ignore[no-untyped-def]
+    """V[i, lane] *= factor[lane, side, V[i, lane] < 0], side 0 = left, 1 = right, 2 = missing."""
+    codes, V, feature = part.codes, part.V, choice.feature
+    for lane in range(LANES):
+        bins, high = n_bins[feature[lane]], choice.cut[lane]
+        low = max(high - 1, 0) if categorical[feature[lane]] else 0
+        for b in range(bins + 1):
+            side = 2 if b == bins else (0 if low <= b < high else 1)
+            table[lane, b, 0], table[lane, b, 1] = factor[lane, side, 0], factor[lane, side, 1]
+    for i in range(len(codes)):
+        for lane in range(LANES):
+            V[i, lane] *= table[lane, codes[i, feature[lane]], int(V[i, lane] < 0.0)]
+
+
+@njit(nogil=True, cache=True)
+def boost(  # type: ignore[no-untyped-def]
+    train, held, n_bins, categorical, confident, smoothing, first, last, state, stumps, choice, room
+):
+    """Rounds first..last-1 of all active lanes; stopped ones keep their weights and add nothing.
+
+    The weights of the held-out rows are never scaled, so that their sum is the loss on them.
+    """
+    for t in range(first, last):
+        find_stumps(train, n_bins, categorical, confident, state.active, choice, room)
+        for lane in range(LANES):
+            settle(t, lane, confident, smoothing[lane], state, choice, stumps, room)
+        reweight(train, n_bins, categorical, choice, room.scaled, room.table)
+        reweight(held, n_bins, categorical, choice, room.plain, room.table)
+        running = False
+        for lane in range(LANES):
+            loss = 0.0
+            for i in range(len(held.V)):
+                loss += abs(held.V[i, lane])
+            if state.rounds[lane] == t + 1 and loss < state.held_best[lane]:
+                state.held_best[lane], state.held_round[lane] = loss, t + 1
+            elif t + 1 - state.held_round[lane] >= state.patience[lane]:
+                state.active[lane] = False
+            running |= state.active[lane]
+        if not running:
+            return

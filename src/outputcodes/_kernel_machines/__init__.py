@@ -1,0 +1,1 @@
+"""What KernelSVM, MulticlassSVC and Continuous stand on: Gram matrices, SMO and SPOC."""

@@ -1,0 +1,67 @@
+"""Multiclass machines on explicit vectors, dense or sparse: coordinate descent that keeps the matrix M."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
+
+from outputcodes._ground.blocks import Run, row_blocks
+from outputcodes._ground.lanes import aligned_zeros
+from outputcodes._kernel_machines.spoc.problem import Array, Certificate, Problem
+from outputcodes._kernel_machines.spoc.steps import certify_vectors, descend
+
+# Values times classes of one call: well below 0.2 s, after which Ctrl-C is heard.
+VALUES_A_CALL = 1 << 26
+# Epochs after which the way made since is prolonged.
+STRIDE = 128
+# Epochs after which all examples are in play again, even if those that are cannot reach a tight tolerance alone.
+RECALL = 8 * STRIDE
+
+
+def solve_vectors(
+    problem: Problem, H: Any, eta: Array, start: bool, tol: float, max_iter: int, seed: int, run: Run
+) -> tuple[Array, Certificate]:
+    """M (L, lanes) at the minimum; eta (n, lanes), with which to `start`, is changed to its dual variables."""
+    n, L = H.shape
+    if sparse.issparse(H):
+        rows = (H.data, H.indices, H.indptr, 0)
+    else:
+        # The same types as above, so that nothing is compiled twice.
+        index = sparse.get_index_dtype(maxval=max(n * L, n, L))
+        rows = (H.ravel(), np.arange(L, dtype=index), np.arange(n + 1, dtype=index) * L, L)
+    M, width = aligned_zeros(L, eta.shape[1]), eta.shape[1]
+    if start:
+        M[:] = H.T @ problem.signed(eta)
+    squares = row_norms(H, squared=True)
+    if not np.isfinite(squares).all():
+        raise ValueError("the squared norm of an example is not finite; scale the features.")
+    flat, machine, work = M.reshape(-1), problem.machine(squares), aligned_zeros(2, width)
+    visits = 1 + VALUES_A_CALL * n // (len(rows[0]) * width + 64 * n)
+    active, counts, worst = np.arange(n), np.array([-1, n, 0, seed % 2**62]), np.array([0.0, np.inf])
+    verdicts = np.empty((n, 3))
+
+    def certify(block: slice) -> None:
+        certify_vectors(rows, machine, eta, flat, block.start, block.stop, verdicts)
+
+    before: tuple[Array, Array] | None = None
+    while True:
+        stop = min(max_iter, (int(counts[2]) // STRIDE + 1) * STRIDE)
+        done = descend(rows, machine, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
+        if done or counts[2] >= max_iter:
+            run(certify, row_blocks(n, width + len(rows[0]) // n))
+            certificate = problem.certificate(verdicts, float(np.vdot(M, M)), int(counts[2]), tol)
+            if certificate.converged or counts[2] >= max_iter:
+                return M, certificate
+            # Examples that left have moved again: all are in play, and may leave once the others have caught up.
+            counts[:2], worst[:] = (-1, n), (0.0, np.inf)
+        if counts[2] == stop:
+            if before is not None:
+                change, way = eta - before[0], M - before[1]
+                gain = float(np.vdot(change, problem.targets[problem.target]) - np.vdot(M, way))
+                M += problem.prolong(slice(None), eta, change, gain, float(np.vdot(way, way))) * way
+            before = eta.copy(), M.copy()
+            if counts[2] % RECALL == 0:
+                counts[:2], worst[:] = (-1, n), (0.0, np.inf)

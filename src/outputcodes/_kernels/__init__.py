@@ -1,1 +1,0 @@
-"""Compiled inner loops: module-level functions of arrays and scalars, each opening with the problem it solves."""

@@ -1,6 +1,0 @@
-"""Multiclass machines by examples (SPOC): the solver of `MulticlassSVC` and of continuous codes in the l2 norm."""
-
-from outputcodes._spoc.problem import Certificate, Solution
-from outputcodes._spoc.solve import solve
-
-__all__ = ["Certificate", "Solution", "solve"]

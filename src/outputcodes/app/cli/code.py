@@ -1,0 +1,41 @@
+"""`outputcodes code`: draw a code and describe it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from outputcodes import codes
+from outputcodes.app.cli._common import told_errors
+
+DRAWN = [name for name, make in codes.CODES.items() if not getattr(make(), "needs_problem", False)]
+ENDINGS = (".csv", ".png", ".svg", ".pdf")
+
+
+def code(
+    name: Annotated[str, typer.Argument(help=f"Of {', '.join(DRAWN)}; other codes are made from data.")],
+    k: Annotated[int, typer.Option("-k", "--classes", min=2, help="Classes.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Of a random code.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save it: .csv the matrix, .png, .svg or .pdf a picture.")] = None,
+) -> None:
+    """Draw a code for k classes, say what is known of it, and save it."""
+    with told_errors():
+        if out is not None and out.suffix not in ENDINGS:
+            raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
+        M = codes.as_code(name).matrix(k, random_state=seed)
+        if out is not None:
+            _save(M, out)
+    Console(soft_wrap=True).print(str(codes.describe(M)), markup=False, highlight=False)
+    if out is not None:
+        Console().print(f"saved as {out}", markup=False, highlight=False)
+
+
+def _save(M: Any, out: Path) -> None:
+    if out.suffix == ".csv":
+        np.savetxt(out, M, fmt="%d", delimiter=",")
+    else:
+        codes.plot(M).figure.savefig(out, dpi=200, bbox_inches="tight")

@@ -1,0 +1,14 @@
+"""Named data sets: those of the papers that this library implements, wherever they are found."""
+
+from outputcodes.app.datasets.errors import ChecksumError, DatasetError, UnavailableError, UnexpectedDataError
+from outputcodes.app.datasets.loading import Listed, available, load
+
+__all__ = [
+    "ChecksumError",
+    "DatasetError",
+    "Listed",
+    "UnavailableError",
+    "UnexpectedDataError",
+    "available",
+    "load",
+]

@@ -1,0 +1,17 @@
+"""Results as plain data, as one HTML page that needs no network, and single predictions explained."""
+
+from outputcodes.app.report.answers import Answers, answers
+from outputcodes.app.report.data import report_data
+from outputcodes.app.report.explain import Explanation, explain
+from outputcodes.app.report.page import Report, render, write_report
+
+__all__ = [
+    "Answers",
+    "Explanation",
+    "Report",
+    "answers",
+    "explain",
+    "render",
+    "report_data",
+    "write_report",
+]

@@ -1,0 +1,230 @@
+"""Why a classifier answered as it did for one row: its margins against every codeword, as data and as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes.app.report.answers import Answers, answers
+from outputcodes.app.report.plain import plain
+from outputcodes.app.report.values import row_values
+from outputcodes.decoders import Continuous, Decoder, LossBased, Softmax
+from outputcodes.losses import as_loss
+from outputcodes.selection.html_table import html_table
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """One row explained; its text is what `print` shows, `data()` is plain.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (k,)
+    predicted : int
+        A class number, as are `truth` and `rival`.
+    truth : int or None
+        Where it is known.
+    rival : int or None
+        The class that the prediction is held against: the true one where it was missed, else the second best.
+    scores, probabilities : ndarrays of shape (k,) or None
+    margins, code : ndarrays of shape (L,) and (k, L), or None
+    lead : ndarray of shape (L,) or None
+        What each column adds to the score of the prediction less what it adds to the rival's; for decoders whose score
+        is a sum over columns (of the exponential loss, whose scores are logarithms, the sum before it).
+    name : the name of the row
+    values : list of (feature, value)
+        The row as the model was given it, in words; of many features the first.
+    """
+
+    classes: NDArray[Any]
+    predicted: int
+    truth: int | None
+    rival: int | None
+    scores: Array | None
+    probabilities: Array | None
+    margins: Array | None
+    code: NDArray[np.int8] | None
+    lead: Array | None
+    name: Any = None
+    values: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> NDArray[np.intp]:
+        """The columns that contradict the codeword of the truth or, where it is not known, of the prediction."""
+        own = self.predicted if self.truth is None else self.truth
+        if self.code is None or self.margins is None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(self.code[own] * self.margins < 0)
+
+    def data(self, *, shared: bool = True) -> dict[str, Any]:
+        """Plain data: lists, numbers and strings; with what all rows share, the classes and the code, or without."""
+        names = ["name", "predicted", "truth", "rival", "scores", "probabilities", "margins", "lead", "wrong", "values"]
+        names += ["classes", "code"] if shared else []
+        answer: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
+        return answer
+
+    def summary(self) -> str:
+        """Some sentences: what was predicted, which columns erred, and by how much the decoder was right or wrong."""
+        label = [str(one) for one in self.classes]
+        verdict = {None: "", self.predicted: ", which is right"}.get(
+            self.truth, f"; the truth is {label[self.truth or 0]}"
+        )
+        parts = [f"Predicted {label[self.predicted]}{verdict}."]
+        if self.code is not None and self.margins is not None:
+            own = self.predicted if self.truth is None else self.truth
+            seen, wrong = np.count_nonzero(self.code[own]), len(self.wrong)
+            number = {0: "None", seen: "All"}.get(wrong, str(wrong))
+            verb = "contradicts" if wrong == 1 else "contradict"
+            parts.append(f"{number} of the {seen} columns that see {label[own]} {verb} its codeword.")
+        if self.scores is not None and self.rival is not None:
+            ahead = float(self.scores[self.predicted] - self.scores[self.rival])
+            parts.append(
+                f"The score of {label[self.predicted]} is {ahead:.3g} above that of {label[self.rival]}{self._turn()}."
+            )
+        return " ".join(parts)
+
+    def _turn(self) -> str:
+        """How the decoder got there, where the columns alone do not say so."""
+        if self.truth is None or self.code is None:
+            return ""
+        right, them = self.truth == self.predicted, "it" if len(self.wrong) == 1 else "them"
+        if len(self.wrong):
+            return f": the decoder {'corrects' if right else 'does not correct'} {them}"
+        return "" if right else ": columns that do not see the truth decide"
+
+    def _shown(self) -> list[int]:
+        """The best classes, the true one and the rival."""
+        assert self.scores is not None
+        order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
+        return order + [c for c in (self.truth, self.rival) if c is not None and c not in order]
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(self.summary())}</p>"]
+        if self.scores is not None:
+            headings, rows = ["class", "score"], [[self.classes[c], f"{self.scores[c]:.4g}"] for c in self._shown()]
+            if self.margins is not None and self.code is not None:
+                headings += ["agree", "contradict"]
+                for row, c in zip(rows, self._shown(), strict=True):
+                    product = self.code[c] * self.margins
+                    row += [np.count_nonzero(product > 0), np.count_nonzero(product < 0)]
+            parts.append(html_table(headings, rows, bold=[c == self.truth for c in self._shown()]))
+        if self.values:
+            parts.append(html_table(["feature", "value"], self.values))
+        return f"<div>{''.join(parts)}</div>"
+
+    def __str__(self) -> str:
+        lines = [self.summary()]
+        if self.scores is None:
+            return lines[0]
+        shown = self._shown()
+        width = max(5, *(len(str(self.classes[c])) for c in shown))
+        lines += ["", f"{'class':<{width}}  {'score':>10}" + ("" if self.margins is None else "   agree  contradict")]
+        for c in shown:
+            line = f"{self.classes[c]!s:<{width}}  {self.scores[c]:>10.4g}"
+            if self.margins is not None and self.code is not None:
+                product = self.code[c] * self.margins
+                line += f"  {np.count_nonzero(product > 0):>6}  {np.count_nonzero(product < 0):>10}"
+            lines.append(line + ("  ← truth" if c == self.truth else ""))
+        if self.lead is not None and self.rival is not None:
+            top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]
+            lines.append(
+                f"\nColumns that tell {self.classes[self.predicted]} from {self.classes[self.rival]} most: "
+                + ", ".join(f"{s} ({self.lead[s]:+.3g})" for s in top)
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
+    """Explain what a fitted classifier answers for one row.
+
+    Parameters
+    ----------
+    model : a fitted classifier, as for `answers`
+    x : one row
+        A vector, a sparse or dense row, a row of a data frame (a Series or a frame of one row), or a text.
+    truth : label, optional
+        The true class, if it is known.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> from outputcodes.learners import Ridge
+    >>> iris = load_iris()
+    >>> model = OutputCodeClassifier(Ridge(), code="all-pairs").fit(iris.data, iris.target_names[iris.target])
+    >>> print(explain(model, iris.data[70], truth="versicolor"))
+    Predicted virginica; the truth is versicolor. 1 of the 2 columns that see versicolor contradicts its codeword. The
+    score of virginica is 0.133 above that of versicolor: the decoder does not correct it.
+    <BLANKLINE>
+    class            score   agree  contradict
+    virginica       -2.019       2           0
+    versicolor      -2.152       1           1  ← truth
+    setosa          -9.017       0           2
+    <BLANKLINE>
+    Columns that tell virginica from versicolor most: 0 (-0.927), 1 (+0.905), 2 (+0.155)
+    """
+    return explain_row(answers(model, _one_row(x), None if truth is None else [truth]), 0)
+
+
+def explain_row(asked: Answers, i: int, *, values: bool = True) -> Explanation:
+    """The explanation of row i of a sample, with the values of its features or without."""
+    predicted = int(asked.predicted[i])
+    truth = None if asked.truth is None else int(asked.truth[i])
+    scores = None if asked.scores is None else asked.scores[i]
+    rival = None
+    if truth not in (None, predicted):
+        rival = truth
+    elif scores is not None and len(scores) > 1:
+        rival = int(np.where(np.arange(len(scores)) == predicted, -np.inf, scores).argmax())
+    margins = None if asked.margins is None else asked.margins[i]
+    lead = None
+    if margins is not None and asked.code is not None and asked.decoder is not None and rival is not None:
+        parts = contributions(asked.decoder, margins, asked.code)
+        lead = None if parts is None else parts[predicted] - parts[rival]
+    return Explanation(
+        asked.classes,
+        predicted,
+        truth,
+        rival,
+        scores,
+        None if asked.probabilities is None else asked.probabilities[i],
+        margins,
+        asked.code,
+        lead,
+        asked.names[i],
+        row_values(asked.inputs, i) if values else [],
+    )
+
+
+def contributions(decoder: Decoder, f: Array, M: NDArray[np.int8]) -> Array | None:
+    """What each column adds to each class's score, (k, L), where the score is such a sum; else None."""
+    if isinstance(decoder, Softmax):
+        decoder = decoder.inner
+    if isinstance(decoder, LossBased) and decoder.loss is not None:
+        parts: Array = -as_loss(decoder.loss)(M * f)
+        return parts if decoder.zeros == "count" else parts * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
+    if isinstance(decoder, Continuous) and hasattr(decoder, "matrix_"):
+        # Where nothing could be learned, the given code scores.
+        learned: Array = (decoder.matrix_ if decoder.matrix_.any() else M) * f
+        return learned
+    return None
+
+
+def _one_row(x: Any) -> Any:
+    if hasattr(x, "to_frame") and hasattr(x, "name"):  # a row of a data frame, on its side
+        return x.to_frame().T.infer_objects()
+    if isinstance(x, str):
+        return [x]
+    rows = x if hasattr(x, "shape") else np.asarray(x)
+    rows = rows.reshape(1, -1) if len(rows.shape) == 1 else rows
+    if rows.shape[0] != 1:
+        raise ValueError(f"x has {rows.shape[0]} rows; explain takes one.")
+    return rows

@@ -1,0 +1,22 @@
+"""Tables on disk: read with the kinds of their columns, and made into numbers by a scikit-learn transformer."""
+
+from outputcodes.app.tables import errors
+from outputcodes.app.tables.errors import TableError
+from outputcodes.app.tables.preprocessing import DaysSinceEpoch, categorical_features, preprocessing
+from outputcodes.app.tables.reading import Table, from_frame, read, read_chunks
+from outputcodes.app.tables.schema import Column, Schema, infer
+
+__all__ = [
+    "Column",
+    "DaysSinceEpoch",
+    "Schema",
+    "Table",
+    "TableError",
+    "categorical_features",
+    "errors",
+    "from_frame",
+    "infer",
+    "preprocessing",
+    "read",
+    "read_chunks",
+]

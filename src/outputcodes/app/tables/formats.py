@@ -1,0 +1,144 @@
+"""File formats by the ending of the name; what goes wrong in reading has a clear name.
+
+Rows come as they are: no label is looked for, no kind decided.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+from outputcodes.app.tables import errors
+from outputcodes.app.tables._arrow import OTHER_ENCODING, Types, as_frame, check_unique, opened, pyarrow
+from outputcodes.app.tables.delimited import BLOCK_BYTES, CHUNK_BLOCK_BYTES, MISSING, read_arff, read_csv, read_tsv
+
+# A gigabyte of numbers; wider sparse data are for the estimators themselves, which take csr.
+LARGEST_FRAME = 1 << 27
+# The libsvm format has no header: its labels go under this name.
+LABEL = "label"
+
+
+def frames(
+    path: str | Path,
+    types: Types,
+    *,
+    only: Iterable[str] | None = None,
+    rows: int | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Any]:
+    """The table in data frames of at most `rows` rows, or in one; `only` some columns, those of them that exist.
+
+    `types` says which columns are read as text or as numbers; the others are recognised.
+    """
+    path = Path(path)
+    read = FORMATS[_ending(path)]
+    wanted = None if only is None else set(only)
+    with _named_errors(path, rows):
+        if not path.stat().st_size:
+            raise errors.EmptyTableError(f"{path} is an empty file.")
+        found = False
+        for frame in read(path, types, wanted, rows, encoding):
+            if len(frame):
+                found = True
+                yield frame
+        if not found:
+            raise errors.EmptyTableError(f"{path} has no rows.")
+
+
+def missing_words(path: str | Path, column: str, encoding: str = "utf-8") -> Counter[str]:
+    """How often each word for a missing value stands in a column of delimited text; other formats have none."""
+    path = Path(path)
+    if _ending(path) not in (".csv", ".tsv", ".arff"):
+        return Counter()
+    (frame,) = frames(path, {column: "verbatim"}, only=[column], encoding=encoding)
+    return Counter(word for word in frame[column] if word in MISSING)
+
+
+def _parquet(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
+    pa = pyarrow()
+    with pyarrow("parquet").ParquetFile(path) as file:
+        # pandas keeps row labels as a column under a name of its own.
+        names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        check_unique(names, path)
+        columns = [name for name in names if only is None or name in only]
+        if rows is None:
+            yield as_frame(file.read(columns), path)
+            return
+        for batch in file.iter_batches(rows, columns=columns):
+            yield as_frame(pa.Table.from_batches([batch]), path)
+
+
+def _libsvm(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
+    pyarrow()
+    import pandas as pd
+
+    # Indices are their own names, whether they begin at 0 or at 1.
+    width = None if only is None else 1 + max((int(name) for name in only if name.isdecimal()), default=0)
+    with opened(path) as lines:
+        while block := b"".join(islice(lines, rows)):
+            X, y = load_svmlight_file(BytesIO(block), n_features=width, zero_based=True)
+            if np.prod(X.shape) > LARGEST_FRAME:
+                raise errors.TooWideError(
+                    f"{path} has {X.shape[0]} rows and {X.shape[1]} columns, more than a data frame should hold: read "
+                    "it with sklearn.datasets.load_svmlight_file and fit an estimator on the sparse matrix."
+                )
+            frame = pd.DataFrame(X.toarray(), columns=[str(j) for j in range(X.shape[1])])
+            if only is None and X[:, :1].nnz == 0:
+                frame = frame.iloc[:, 1:]
+            yield frame.assign(**{LABEL: y})
+
+
+FORMATS: dict[str, Callable[..., Iterator[Any]]] = {
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+    ".parquet": _parquet,
+    ".arff": read_arff,
+    ".libsvm": _libsvm,
+    ".svm": _libsvm,
+}
+
+
+def _ending(path: Path) -> str:
+    ending = Path(re.sub(r"\.(gz|bz2)$", "", path.name.lower())).suffix
+    if ending not in FORMATS:
+        raise errors.UnknownFormatError(
+            f"{path}: the name of a table ends in {', '.join(FORMATS)}; those in text may be packed (.gz, .bz2)."
+        )
+    return ending
+
+
+@contextmanager
+def _named_errors(path: Path, rows: int | None) -> Iterator[None]:
+    """Whatever a reader objects to, as a `TableError` that names the file."""
+    try:
+        yield
+    except (errors.TableError, ImportError):
+        raise
+    except FileNotFoundError as reason:
+        raise errors.NoSuchTableError(f"There is no file {path}.") from reason
+    except UnicodeError as reason:
+        raise errors.WrongEncodingError(f"{path} is not text in this encoding ({reason}); {OTHER_ENCODING}") from reason
+    except (ValueError, OSError, EOFError, zlib.error) as reason:
+        text = str(reason)
+        if "straddling" in text:
+            most = (BLOCK_BYTES if rows is None else CHUNK_BLOCK_BYTES) >> 20
+            raise errors.LineTooLongError(
+                f"{path}: a line is longer than {most} MB; is a quotation mark left open?"
+            ) from reason
+        if "Empty CSV" in text:
+            raise errors.EmptyTableError(f"{path} is empty.") from reason
+        if "conversion error" in text:
+            raise errors.WrongKindError(f"{path}: {text}") from reason
+        raise errors.DamagedTableError(
+            f"{path} is cut off, damaged, or not what its name says ({text[:200]})."
+        ) from reason

@@ -1,0 +1,105 @@
+"""From columns of a table to what a learner takes: a scikit-learn transformer, made for a schema and a learner."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from outputcodes.app.tables import errors
+from outputcodes.app.tables.schema import Kind, Schema
+from outputcodes.learners.foreign import input_tags
+from outputcodes.learners.names import estimators_in
+
+# Preprocessed features stand in the order of their kinds.
+ORDER: tuple[Kind, ...] = ("number", "date", "category")
+
+
+class DaysSinceEpoch(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Dates as days since the first of January 1970, with fractions; a missing date is NaN.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> DaysSinceEpoch().fit_transform(pd.DataFrame({"day": pd.to_datetime(["1970-01-02 12:00", None])}))
+    array([[1.5],
+           [nan]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Remember the columns."""
+        self.n_features_in_ = X.shape[1]
+        self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """(n, d) days."""
+        dates = np.column_stack([X[name].to_numpy("datetime64[us]") for name in X.columns])
+        days: NDArray[np.float64] = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+        return days
+
+
+def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
+    """Turn tables of a schema into numbers for a learner.
+
+    A learner that takes missing values (stumps and trees do) gets numbers as they are, dates as days and categories
+    as codes, NaN for those that are missing or new. Others get missing numbers replaced by the median, all numbers
+    scaled to mean 0 and variance 1, and an indicator for every category, a missing one included; a category that
+    training did not see has none.
+
+    Parameters
+    ----------
+    schema : Schema
+    learner : str, estimator or None
+        A learner as `OutputCodeClassifier` takes it, or any scikit-learn classifier.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from outputcodes.app.tables import infer
+    >>> frame = pd.DataFrame({"x": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+    >>> schema = infer(frame)
+    >>> preprocessing(schema, "stumps").fit_transform(frame)
+    array([[ 1.,  1.],
+           [nan,  0.],
+           [ 3.,  1.]])
+    >>> preprocessing(schema, "ridge").fit_transform(frame).round(2)
+    array([[-1.22,  0.  ,  1.  ],
+           [ 0.  ,  1.  ,  0.  ],
+           [ 1.22,  0.  ,  1.  ]])
+    """
+    if not schema.used:
+        raise errors.MissingColumnsError("The table has no column that a model could read.")
+    tags = input_tags(estimators_in(learner)[0])
+    numbers: Any
+    if tags.allow_nan:
+        categories = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+        numbers, dates = "passthrough", DaysSinceEpoch()
+    else:
+        categories = OneHotEncoder(handle_unknown="ignore")
+        # A fold may lack all values of a column, which is to stay a column.
+        complete = SimpleImputer(strategy="median", keep_empty_features=True)
+        numbers = make_pipeline(complete, StandardScaler())
+        dates = make_pipeline(DaysSinceEpoch(), clone(complete), StandardScaler())
+    parts = dict(zip(ORDER, (numbers, dates, categories), strict=True))
+    return ColumnTransformer(
+        [(kind, part, names) for kind, part in parts.items() if (names := schema.names(kind))],
+        sparse_threshold=0.3 if tags.sparse else 0,
+        verbose_feature_names_out=False,
+    )
+
+
+def categorical_features(schema: Schema) -> NDArray[np.bool_]:
+    """Which features are categories after `preprocessing` for stumps: their `categorical_features`.
+
+    >>> from outputcodes.app.tables import Column
+    >>> categorical_features(Schema((Column("colour", "category", ("red",)), Column("x", "number"))))
+    array([False,  True])
+    """
+    return np.array([kind == "category" for kind in ORDER for _ in schema.names(kind)], dtype=bool)

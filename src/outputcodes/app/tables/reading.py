@@ -1,0 +1,210 @@
+"""From a file to features, labels and their schema; or, for prediction, to chunks of features of a known schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from outputcodes.app.tables import errors
+from outputcodes.app.tables._arrow import Types
+from outputcodes.app.tables.delimited import other_separator
+from outputcodes.app.tables.formats import LABEL, frames, missing_words
+from outputcodes.app.tables.schema import Schema, as_text, infer, labels, listed
+from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns
+
+# What a target column is called where nobody says it.
+USUAL_TARGETS = ("target", "class", LABEL)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table with labels.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The features that models read: numbers, dates and categories. Its index, as that of the others, counts the
+        rows from 1, those without a label among them.
+    target : Series
+        The labels: integers if all of them are written so, else text.
+    split : Series or None
+        The column that was named as the split, as text.
+    schema : Schema
+        Of the features; `schema.names("text", "empty")` are those left out of `frame`.
+    unlabelled : int
+        How many rows were left out for want of a label.
+    notes : tuple of str
+        Sentences on what is unusual: rows and columns left out, and columns that are hardly what they were taken for.
+    """
+
+    frame: Any
+    target: Any
+    split: Any
+    schema: Schema
+    unlabelled: int
+    notes: tuple[str, ...] = ()
+
+
+def read(
+    path: str | Path,
+    target: str | None = None,
+    *,
+    split: str | None = None,
+    categorical: Iterable[str] = (),
+    schema: Schema | None = None,
+    encoding: str = "utf-8",
+) -> Table:
+    """Read a table with labels: csv, tsv, arff, libsvm (these also .gz or .bz2) or parquet.
+
+    Parameters
+    ----------
+    path : str or Path
+    target : str, optional
+        The column of the labels; None is the one called "target", "class" or "label", in any case.
+    split : str, optional
+        A column that is no feature: it says which rows are for training.
+    categorical : iterable of str
+        Columns of numbers that are codes of categories.
+    schema : Schema, optional
+        The schema of the training table, which this one must then fit: features, target and classes.
+    encoding : str
+        Of a text file.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fruit.csv"
+    >>> _ = path.write_text("mass,skin,class\\n150,red,apple\\n,green,pear\\n120,yellow,lemon\\n")
+    >>> table = read(path)
+    >>> table.target.tolist()
+    ['apple', 'pear', 'lemon']
+    >>> [(column.name, column.kind) for column in table.schema.columns]
+    [('mass', 'number'), ('skin', 'category')]
+    """
+    categorical = list(categorical)
+    types: dict[str, Any] = dict.fromkeys(categorical, "text")
+    if schema is not None:
+        target = target or schema.target
+        types |= dict.fromkeys(schema.names("category", "date"), "text")
+    types |= {name: "text" for name in (target, split) if name is not None}
+    frame = _whole(path, types, encoding)
+    if target is None:
+        # Numbers that were recognised are read again: a label is the text that stands there.
+        target = _usual_target(frame.columns, path)
+        if frame[target].dtype.kind in "iufM":
+            frame = _whole(path, {**types, target: "text"}, encoding)
+    for name, role in [(target, "target"), (split, "split")]:
+        if name is not None and name not in frame.columns:
+            raise errors.NoTargetError(
+                f"{path} has no {role} column {name!r}; it has {listed(frame.columns)}.{other_separator(frame.columns)}"
+            )
+    features = frame.drop(columns=[name for name in (target, split) if name is not None])
+    if absent := [name for name in categorical if name not in features]:
+        raise errors.MissingColumnsError(f"{path} has no column {listed(absent)}; it has {listed(features)}.")
+    features = features.assign(**{name: as_text(features[name]) for name in categorical})
+    parts = None if split is None else frame[split]
+    table = from_frame(features, frame[target], split=parts, schema=schema, source=path)
+    if not table.unlabelled:
+        return table
+    words = missing_words(path, target, encoding)
+    return replace(table, notes=(unlabelled_rows(table.unlabelled, words), *table.notes[1:]))
+
+
+def from_frame(
+    features: Any, target: Any, *, split: Any = None, schema: Schema | None = None, source: object = "The table"
+) -> Table:
+    """A table of data that are in memory already: those of `outputcodes.app.datasets`, say.
+
+    Parameters
+    ----------
+    features : DataFrame
+    target : Series
+        A label for each row; rows without one are left out.
+    split : Series, optional
+        Which rows are for training.
+    schema : Schema, optional
+        Of the training table, which this one must then fit.
+    source : object
+        What errors call the table.
+
+    Examples
+    --------
+    >>> from outputcodes.app.datasets import load
+    >>> digits = load("digits")
+    >>> from_frame(digits.data, digits.target).schema.columns[0]
+    Column(name='pixel_0_0', kind='number', categories=())
+    """
+    labelled = target.notna()
+    if not labelled.any():
+        raise errors.NoLabelsError(f"{source}: no row has a label in the target column {target.name!r}.")
+    features, target, known = features[labelled], target[labelled], schema
+    y = labels(target) if schema is None else _known_labels(target, schema, source)
+    if schema is None:
+        check_classes(y, target.name, source)
+        if y.nunique() < 2:
+            raise errors.OneClassError(f"{source}: all labels are {str(y.iloc[0])!r}; a classifier needs two classes.")
+        schema = infer(features, target.name, sorted(y.unique().tolist()))
+    conformed = schema.conform(features, source)
+    parts = None if split is None else as_text(split[labelled])
+    for part in (conformed, y, parts):
+        if part is not None:
+            part.index = 1 + np.flatnonzero(labelled)
+    unlabelled = int((~labelled).sum())
+    notes: tuple[str, ...] = (unlabelled_rows(unlabelled),) if unlabelled else ()
+    if known is None:
+        notes += unusual_columns(schema, len(y))
+    return Table(conformed, y, parts, schema, unlabelled, notes)
+
+
+def read_chunks(path: str | Path, schema: Schema, *, rows: int = 50_000, encoding: str = "utf-8") -> Iterator[Any]:
+    """Features in data frames of at most `rows` rows that fit `schema`; labels are not needed.
+
+    Of a csv, tsv, arff or parquet file only some blocks are in memory at a time. Rows are numbered through from 1.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from outputcodes.app.tables import Column
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "new.csv"
+    >>> _ = path.write_text("skin,mass\\nblue,1\\nred,2\\nred,3\\n")
+    >>> schema = Schema((Column("mass", "number"), Column("skin", "category", ("green", "red"))))
+    >>> [chunk.to_numpy().tolist() for chunk in read_chunks(path, schema, rows=2)]
+    [[[1.0, 'blue'], [2.0, 'red']], [[3.0, 'red']]]
+    """
+    if rows < 1:
+        raise ValueError(f"rows={rows} must be at least 1.")
+    types: dict[str, Any] = dict.fromkeys(schema.used, "text") | dict.fromkeys(schema.names("number"), "number")
+    start = 1
+    for frame in frames(path, types, only=schema.used, rows=rows, encoding=encoding):
+        frame.index = range(start, start + len(frame))
+        yield schema.conform(frame, path)
+        start += len(frame)
+
+
+def _whole(path: str | Path, types: Types, encoding: str) -> Any:
+    (frame,) = frames(path, types, encoding=encoding)
+    frame.index = range(1, len(frame) + 1)
+    return frame
+
+
+def _usual_target(columns: Any, path: str | Path) -> str:
+    found = [str(name) for name in columns if str(name).lower() in USUAL_TARGETS]
+    if len(found) == 1:
+        return found[0]
+    raise errors.NoTargetError(f"{path}: name the target column; it has {listed(columns)}.{other_separator(columns)}")
+
+
+def _known_labels(values: Any, schema: Schema, source: object) -> Any:
+    known = {str(label): label for label in schema.classes}
+    text = as_text(values)
+    if unknown := sorted(set(text) - set(known)):
+        raise errors.UnknownLabelsError(f"{source} has labels that training did not: {listed(unknown)}.")
+    return text.map(known)

@@ -1,0 +1,175 @@
+"""The schema of a table: which columns it has and of what kind, as plain data that a model can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from outputcodes.app.tables import errors
+
+Kind = Literal["number", "category", "date", "text", "empty"]
+
+# A text column with more values than this is free text or an identifier: nothing is learned from it.
+MOST_CATEGORIES = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "category", "date", "text", "empty"}
+        "text" has more than a thousand distinct values and "empty" none; both are left out of models.
+    categories : tuple of str
+        The values of a category, sorted.
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, its target and classes.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", "number"), Column("job", "category", ("cook", "smith"))), "class", (1, 2))
+    >>> schema.names("number", "category")
+    ['age', 'job']
+    >>> Schema.from_dict(schema.as_dict()) == schema
+    True
+    """
+
+    columns: tuple[Column, ...]
+    target: str | None = None
+    classes: tuple[int | str, ...] = ()
+
+    def names(self, *kinds: Kind) -> list[str]:
+        """The names of the columns of some kinds, in their order."""
+        return [column.name for column in self.columns if column.kind in kinds]
+
+    @property
+    def used(self) -> list[str]:
+        """The columns that a model reads."""
+        return self.names("number", "date", "category")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, fit for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """What `as_dict` gave, also after a way through JSON."""
+        columns = tuple(Column(c["name"], c["kind"], tuple(c["categories"])) for c in data["columns"])
+        return cls(columns, data["target"], tuple(data["classes"]))
+
+    def conform(self, frame: Any, source: object = "The table") -> Any:
+        """The columns that a model reads, in their order and kind; others are left out.
+
+        Categories that training did not see pass: `preprocessing` takes them for none of those it knows. What cannot
+        be a number or a date is an error that names column, value and row (by the index).
+        """
+        if missing := [name for name in self.used if name not in frame.columns]:
+            raise errors.MissingColumnsError(
+                f"{source} lacks {listed(missing)}; the model was trained on {listed(self.used)}."
+            )
+        import pandas as pd
+
+        as_kind = {"number": _numbers, "date": _dates, "category": as_text}
+        kinds = {column.name: column.kind for column in self.columns}
+        columns = {}
+        for name in self.used:
+            columns[name] = as_kind[kinds[name]](frame[name])
+            lost = columns[name].isna() & frame[name].notna()
+            if kinds[name] == "number":
+                lost |= np.isinf(columns[name])
+            if lost.any():
+                at = int(lost.to_numpy().argmax())
+                raise errors.WrongKindError(
+                    f"{source}: column {name!r} must hold a {kinds[name]} in every row, and row {lost.index[at]} has "
+                    f"{str(frame[name].iloc[at])!r}."
+                )
+        return pd.DataFrame(columns, index=frame.index)
+
+
+def infer(frame: Any, target: str | None = None, classes: Iterable[int | str] = ()) -> Schema:
+    """The schema of a data frame of features.
+
+    Numbers are numbers and dates dates, by their dtype; truth values and text are categories.
+
+    >>> import pandas as pd
+    >>> infer(pd.DataFrame({"x": [1, 2], "colour": ["red", None]})).columns
+    (Column(name='x', kind='number', categories=()), Column(name='colour', kind='category', categories=('red',)))
+    """
+    return Schema(tuple(_column(str(name), frame[name]) for name in frame.columns), target, tuple(classes))
+
+
+def _column(name: str, values: Any) -> Column:
+    if not values.notna().any():
+        return Column(name, "empty")
+    if values.dtype.kind in "iuf":
+        return Column(name, "number")
+    if values.dtype.kind == "M":
+        return Column(name, "date")
+    categories = as_text(values).dropna().unique()
+    if len(categories) > MOST_CATEGORIES:
+        return Column(name, "text")
+    return Column(name, "category", tuple(sorted(map(str, categories))))
+
+
+def as_text(values: Any) -> Any:
+    """Values as text, missing ones missing; a whole number has no decimal point, whatever its type.
+
+    >>> import pandas as pd
+    >>> as_text(pd.Series([1.0, None, 3.0])).tolist()
+    ['1', nan, '3']
+    """
+    present = values.notna()
+    if values.dtype.kind == "f" and (values[present] % 1 == 0).all():
+        values = values.astype("Int64")
+    return values.astype("str").where(present)
+
+
+def labels(values: Any) -> Any:
+    """Class labels without missing ones: integers if all of them are written as such, else text.
+
+    >>> import pandas as pd
+    >>> labels(pd.Series(["2", "10"])).tolist(), labels(pd.Series(["007", "10"])).tolist()
+    ([2, 10], ['007', '10'])
+    """
+    text = as_text(values)
+    return text.astype("int64") if text.str.fullmatch(r"0|-?[1-9]\d{0,17}").all() else text.astype(object)
+
+
+def _numbers(values: Any) -> Any:
+    import pandas as pd
+
+    if values.dtype.kind == "M":
+        return pd.Series(np.nan, index=values.index)
+    return pd.to_numeric(values, errors="coerce").astype("float64")
+
+
+def _dates(values: Any) -> Any:
+    import pandas as pd
+
+    if values.dtype.kind in "iufb" and values.notna().any():
+        return pd.Series(pd.NaT, index=values.index)
+    dates = pd.to_datetime(values, format="ISO8601", utc=True, errors="coerce")
+    return dates.dt.tz_localize(None).astype("datetime64[us]")
+
+
+def listed(names: Iterable[Any]) -> str:
+    """Names for a message, the first twenty of them.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    names = [repr(str(name)) for name in names]
+    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")

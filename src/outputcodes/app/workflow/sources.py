@@ -1,0 +1,97 @@
+"""A table with its splits from what a user names: a file, a data set, a test file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from outputcodes._ground.validation import unknown_name
+from outputcodes.app import datasets, tables
+from outputcodes.app.datasets.known import KNOWN
+from outputcodes.app.workflow.splits import Splits, cross_validation, official
+
+# A mean over more folds is worth less than the time, where each fold tests thousands of rows.
+FOLDS, QUICK_FOLDS, FEW_FOLDS, MANY_ROWS = 10, 5, 3, 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table, what it is called, and how it is split."""
+
+    name: str
+    table: tables.Table
+    splits: Splits
+
+
+def open_table(
+    data: str, target: str | None = None, split: str | None = None, *, encoding: str = "utf-8"
+) -> tables.Table:
+    """The table in a file, or the known data set of that name where there is no such file.
+
+    >>> len(open_table("iris").target)
+    150
+    """
+    if data in KNOWN and not Path(data).exists():
+        if target is not None:
+            raise tables.TableError(f"The data set {data!r} has its own target; a target is named for files.")
+        known = datasets.load(data)
+        return tables.from_frame(known.data, known.target, split=known.split, source=data)
+    if Path(data).name == data and not Path(data).suffix and not Path(data).exists():
+        raise unknown_name("data", data, KNOWN)
+    return tables.read(data, target, split=split, encoding=encoding)
+
+
+def open_source(
+    data: str,
+    target: str | None = None,
+    *,
+    cv: int | None = None,
+    test: str | None = None,
+    split: str | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    encoding: str = "utf-8",
+) -> Source:
+    """Read a table and split it: by `test`, a file; by `split`, a column; by `cv` folds; else as suits the table.
+
+    Examples
+    --------
+    >>> open_source("iris", cv=3).splits.title
+    '3-fold cross-validation'
+    """
+    if sum(choice is not None for choice in (cv, test, split)) > 1:
+        raise ValueError("Choose one of cv, test and split.")
+    if test is not None and same_file(data, test):
+        raise ValueError(f"--test {test} is the table itself: name a file with other rows, or choose --cv or --split.")
+    table = open_table(data, target, split, encoding=encoding)
+    name = Path(data).name
+    if test is not None:
+        return Source(f"{name} + {Path(test).name}", *_with_test(table, test, encoding))
+    if cv is None and table.split is not None:
+        return Source(name, table, official(table.split, split or "split"))
+    if cv is None:
+        n = len(table.target)
+        largest = int(table.target.value_counts().max())
+        cv = min(FEW_FOLDS if n > MANY_ROWS else QUICK_FOLDS if quick else FOLDS, max(largest, 2))
+    return Source(name, table, cross_validation(table.target, cv, seed))
+
+
+def _with_test(table: tables.Table, path: str, encoding: str) -> tuple[tables.Table, Splits]:
+    """Both tables as one, split where the second begins."""
+    import pandas as pd
+
+    tested = tables.read(path, schema=table.schema, encoding=encoding)
+    n, m = len(table.target), len(tested.target)
+    # Rows keep the numbers that they have in their files.
+    frame: Any = pd.concat([table.frame, tested.frame])
+    y: Any = pd.concat([table.target, tested.target])
+    splits = official(["train"] * n + ["test"] * m)
+    notes = (*table.notes, *(f"{Path(path).name}: {note}" for note in tested.notes))
+    return replace(table, frame=frame, target=y, notes=notes), splits
+
+
+def same_file(*paths: str | Path) -> bool:
+    """Whether two paths lead to one file, which is there."""
+    return all(map(os.path.exists, paths)) and os.path.samefile(*paths)

@@ -1,0 +1,254 @@
+"""MulticlassSVC: support vector machines that treat all classes in one problem."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from outputcodes._ground.blocks import over_blocks, row_blocks, threads
+from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
+from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
+from outputcodes._kernel_machines.spoc import Solution, solve
+
+Array = NDArray[np.float64]
+
+FORMULATIONS = ("crammer-singer", "weston-watkins")
+# Up to here, or for tolerances below this, kernel values are kept in float64; else in float32.
+EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+
+
+class MulticlassSVC(ClassifierMixin, BaseEstimator):
+    """The multiclass support vector machine: one machine for each class, trained together, without a bias.
+
+    It minimises ½ Σ_r ‖w_r‖² + C Σ_i ξ_i, where with the scores f_r(x) = w_r·x (or their kernel form) ξ_i is
+
+    - max(0, 1 + max_{r ≠ y_i} f_r(x_i) − f_{y_i}(x_i)) in the formulation of Crammer & Singer (2001),
+    - Σ_{r ≠ y_i} max(0, 1 + f_r(x_i) − f_{y_i}(x_i)) in that of Weston & Watkins (1998), whose own margin of 2 would
+      double the machine at twice the C;
+
+    and predicts the class with the largest score. With two classes both are the binary machine without a bias at 2C.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
+        A callable answers the (len(A), len(B)) values of kernel(A, B). "precomputed" takes the kernel values for X:
+        of all pairs of examples in `fit`, of new examples with the training examples later. "linear" keeps the w_r
+        and needs no kernel values.
+    C : float, default=1.0
+        What a unit of loss costs; 1/β of Crammer & Singer.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0); "scale" is
+        1 / (n_features · X.var()), "auto" is 1 / n_features. Sample weights do not count in X.var(), as in
+        scikit-learn: where a weight stands for repeated rows, give γ as a number.
+    degree, coef0 : float, default=3 and 0.0
+        Of the kernels poly and sigmoid.
+    formulation : {"crammer-singer", "weston-watkins"}, default="crammer-singer"
+    tol : float, default=1e-3
+        Training stops when no example violates its optimality conditions by more, in units of the score.
+    cache_size : float, default=2000
+        Megabytes for the Gram matrix. Beyond it, its rows are computed anew when they are needed again.
+    max_iter : int, default=10_000
+        The largest number of epochs (linear) or working sets (kernels).
+    warm_start : bool, default=False
+        Begin with the dual variables of the fit before, if that was of as many examples and the same classes.
+    n_jobs : int, optional
+        Threads for kernels; the answer is the same for any number of them.
+    random_state : int, RandomState or None, default=0
+        Seeds the order in which the linear solver visits the examples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    coef_ : ndarray of shape (k, d)
+        The w_r, for the linear kernel only. With two classes too: coef_[1] − coef_[0] = 2 coef_[1] is the one vector
+        that scikit-learn's binary machines call `coef_`, and the weights of `decision_function`. There is no bias.
+    support_ : ndarray of shape (S,)
+        The support patterns: rows of X that take part in some machine.
+    n_support_ : ndarray of shape (k,)
+        How many support patterns the machine of each class has.
+    dual_coef_ : ndarray of shape (k, S)
+        Coefficients of the support patterns in each machine, w_r = Σ_i dual_coef_[r, i] x_i; columns have sum 0.
+    objective_, dual_gap_ : float
+        The objective, and by how much it can at most exceed the smallest one.
+    n_iter_ : int
+        Epochs or working sets.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MulticlassSVC(C=10, gamma=0.5).fit(X, y)
+    >>> model.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    >>> model.decision_function(X[:2]).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        C: float = 1.0,
+        gamma: float | Literal["scale", "auto"] = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        formulation: Literal["crammer-singer", "weston-watkins"] = "crammer-singer",
+        tol: float = 1e-3,
+        cache_size: float = 2000,
+        max_iter: int = 10_000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.formulation = formulation
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train; a weight multiplies C for its row."""
+        self._check_parameters()
+        X = validate_data(self, X, **self._checks())
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
+        labels = check_targets(self, X, y)
+        weight = check_weight(sample_weight, len(labels))
+        cost = np.full(len(labels), float(self.C)) if weight is None else self.C * weight
+        classes = check_classes(labels[cost > 0])
+        start = self._start(len(labels), classes)
+        # What weighs nothing may have a label that no other has; what it gets here is never read.
+        numbers = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+        problem: dict[str, Any] = {
+            "y": numbers,
+            "k": len(classes),
+            "weight": cost,
+            "paired": self.formulation == "weston-watkins",
+            "start": start,
+            "tol": self.tol,
+            "max_iter": int(self.max_iter),
+        }
+        if self.kernel == "linear":
+            solution = solve(X, **problem, seed=as_seed(self.random_state))
+        else:
+            kernel = self._kernel(X)
+            dtype = np.float64 if len(labels) <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
+            gram = Gram(kernel, kernel.features(X), dtype, self.cache_size)
+            with threads(self.n_jobs) as run:
+                solution = solve(gram, **problem, run=run)
+        self.classes_ = classes
+        self._keep(solution)
+        self.__dict__.pop("coef_", None)
+        if solution.M is not None:
+            self.coef_ = solution.M
+        else:
+            self._kernel_, self._anchors_ = kernel, kernel.anchors(gram.X, self.support_)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """(n, k) scores; with two classes (n,), the second's less the first's."""
+        D = self._scores(X)
+        return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest score, the first of them on ties."""
+        D = self.decision_function(X)
+        predicted: NDArray[Any] = self.classes_[D.argmax(axis=1) if D.ndim == 2 else (D > 0).astype(np.intp)]
+        return predicted
+
+    def _keep(self, solution: Solution) -> None:
+        """The parts of a solution that stay."""
+        certificate = solution.certificate
+        self.support_ = np.flatnonzero(solution.tau.any(axis=1))
+        self.dual_coef_ = np.ascontiguousarray(solution.tau[self.support_].T)
+        self.n_support_ = np.count_nonzero(self.dual_coef_, axis=1)
+        self.objective_, self.dual_gap_ = certificate.value, certificate.gap
+        self.n_iter_ = max(1, certificate.iterations)
+        self._n_rows_ = len(solution.tau)
+        if not certificate.converged:
+            warnings.warn(
+                f"MulticlassSVC did not converge: an example violates its optimality conditions by "
+                f"{certificate.violation:.2g}, and the duality gap is {certificate.gap:.2g} of an objective of "
+                f"{certificate.value:.3g}. Raise max_iter, scale the features, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _start(self, n: int, classes: NDArray[Any]) -> Array | None:
+        """The dual variables of the last fit, where they are of use."""
+        fitted = self.warm_start and hasattr(self, "dual_coef_")
+        if not fitted or self._n_rows_ != n or not np.array_equal(self.classes_, classes):
+            return None
+        tau = np.zeros((n, len(classes)))
+        tau[self.support_] = self.dual_coef_.T
+        return tau
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._checks())
+        if hasattr(self, "coef_"):
+            return np.asarray(X @ self.coef_.T)
+        D = np.empty((X.shape[0], len(self.classes_)))
+
+        def answer(block: slice) -> None:
+            D[block] = self._kernel_.block(self._kernel_.features(X[block]), self._anchors_) @ self.dual_coef_.T
+
+        over_blocks(answer, row_blocks(len(D), len(self.support_)), self.n_jobs)
+        return D
+
+    def _kernel(self, X: Any) -> Kernel:
+        """With its parameters; distances don't change when features are centred, but keep more digits."""
+        gamma = self.gamma
+        if gamma == "scale":
+            variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
+            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        elif gamma == "auto":
+            gamma = 1.0 / X.shape[1]
+        centred = self.kernel == "rbf" and not sparse.issparse(X)
+        return Kernel(self.kernel, float(gamma), self.degree, self.coef0, X.mean(axis=0) if centred else None)
+
+    def _checks(self) -> dict[str, Any]:
+        return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
+
+    def _check_parameters(self) -> None:
+        if not (callable(self.kernel) or self.kernel in KERNELS):
+            raise ValueError(
+                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks."
+            )
+        if self.formulation not in FORMULATIONS:
+            raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")
+        for name in ("C", "tol", "cache_size", "max_iter"):
+            if not _is_number(value := getattr(self, name), above=0):
+                raise ValueError(f"{name}={value!r} must be a positive number.")
+        for name in ("degree", "coef0"):
+            if not _is_number(value := getattr(self, name)):
+                raise ValueError(f"{name}={value!r} must be a finite number.")
+        if self.gamma not in ("scale", "auto") and not _is_number(self.gamma, above=0):
+            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+def _is_number(value: Any, above: float = -math.inf) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf

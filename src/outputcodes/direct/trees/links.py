@@ -1,0 +1,63 @@
+"""Weakest links: at which price of a leaf each node of a tree becomes one.
+
+T(α) minimises R(T) + α |T| over all prunings T of a tree, and of the minimisers it is the smallest; R is the weight of
+the errors, |T| the number of leaves. As α grows, T(α) shrinks by collapsing nodes t of the smallest
+(R(t) - R(T_t)) / (|T_t| - 1). Breiman, Friedman, Olshen & Stone (1984), section 3.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from outputcodes._histograms.questions import goes_left
+
+# Prices closer than this share of all weight are one.
+SAME = 1e-12
+
+
+@njit(nogil=True, cache=True)
+def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-def]
+    """link[t]: the α from which node t is a leaf, or hangs below one; -1 where it is a leaf already.
+
+    `inner` and `left` tell the tree, parents before children; error[t] = R(t).
+    """
+    n_nodes = len(inner)
+    above, live = np.full(n_nodes, -1), inner.copy()
+    branch_error, branch_leaves, price = np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes)
+    for t in range(n_nodes):
+        link[t] = -1.0
+        if inner[t]:
+            above[left[t]], above[left[t] + 1] = t, t
+    alpha = 0.0
+    while live[0]:
+        least = np.inf
+        for t in range(n_nodes - 1, -1, -1):
+            branch_error[t], branch_leaves[t] = error[t], 1.0
+            if live[t]:
+                branch_error[t] = branch_error[left[t]] + branch_error[left[t] + 1]
+                branch_leaves[t] = branch_leaves[left[t]] + branch_leaves[left[t] + 1]
+                price[t] = (error[t] - branch_error[t]) / (branch_leaves[t] - 1.0)
+                least = min(least, price[t])
+        if least > alpha + SAME * total:
+            alpha = least
+        # Parents come first; what hangs on a collapsed one falls with it.
+        for t in range(n_nodes):
+            if live[t] and (price[t] <= alpha + SAME * total or (t > 0 and not live[above[t]])):
+                live[t] = False
+                link[t] = alpha
+
+
+@njit(nogil=True, cache=True)
+def path_errors(X, y, weight, nodes, labels, rank, n_steps, wrong):  # type: ignore[no-untyped-def]
+    """wrong[i] += the weight that the i-th of several prunings errs on; node t is a leaf from the rank[t]-th on."""
+    for i in range(len(X)):
+        node, until = 0, n_steps
+        while True:
+            if labels[node] != y[i]:
+                for step in range(rank[node], until):
+                    wrong[step] += weight[i]
+            until = min(until, rank[node])
+            if until == 0:
+                break
+            node = nodes.left[node] if goes_left(X[i], node, nodes) else nodes.left[node] + 1

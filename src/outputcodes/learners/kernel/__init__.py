@@ -1,0 +1,1 @@
+"""Kernel SVMs: all columns solved on one Gram matrix."""

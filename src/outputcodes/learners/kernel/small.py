@@ -1,0 +1,87 @@
+"""Columns on a Gram matrix that is in memory as a whole: blocks of them are solved without a return to Python."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.smo.columns import solve_block
+from outputcodes.learners.kernel.decomposition import Dual, Solutions, levelled
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Rows of a Gram matrix that columns are solved on directly: beyond, a pass over one row leaves the caches.
+SMALL = 4096
+# Kernel values of the columns in a block, which goes to one thread.
+BLOCK = 1 << 20
+# Values read in one call of the compiled loop, which then takes well below 0.2 s, so that an interrupt is heard.
+BUDGET = 1 << 26
+
+
+def is_small(gram: Gram) -> bool:
+    """Whether `solve_small` takes this Gram matrix."""
+    return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
+
+
+def solve_small(
+    dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
+) -> Solutions:
+    """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
+    gram, L = dual.gram, M.shape[1]
+    # From here on nobody arranges the Gram matrix any more.
+    gram.hold(rows, dual.run)
+    order = np.lexsort((gram.place[rows], y))
+    rows, y, weight = rows[order], y[order], weight[order]
+    column, place = _examples(cost > 0, y, gram.place[rows])
+    cuts = np.searchsorted(column, np.arange(L + 1))
+    own, label = gram.place[rows][place], y[place]
+    target, bound = M[label, column].astype(np.float64), cost[label, column] * weight[place]
+    lo, hi = np.minimum(target, 0) * bound, np.maximum(target, 0) * bound
+    beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
+    if start is not None and dual.free_bias:
+        beta = _balanced(beta, cuts[:-1], column)
+    e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
+    stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
+
+    def some(block: tuple[int, int]) -> int:
+        """Some steps of a block of columns; the first column that needs more of them."""
+        first, stop = block
+        vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
+        kernel = gram.store, gram.flat, dual.offset, True if dual.free_bias else None
+        return first + int(solve_block(*kernel, *vectors, dual.tol, dual.max_iter, BUDGET))
+
+    waiting = list(zip([0, *stops[:-1].tolist()], stops.tolist(), strict=True))
+    while waiting:
+        done = dual.run(some, waiting)
+        waiting = [(first, stop) for first, (_, stop) in zip(done, waiting, strict=True) if first < stop]
+    box = np.stack([beta, lo, hi])
+    ends = dual.ends(e, box, cuts[:-1])
+    gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
+    certificate = dual.biases(e, box, ends, cuts[:-1]), gap, steps, gap <= dual.tol
+    return Solutions(rows[place[kept]], column[kept], beta[kept], *certificate)
+
+
+def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
+    """The examples of one column after another: the column, and the example's place among all, sorted by class.
+
+    >>> _examples(np.array([[True, False], [True, True]]), np.array([0, 1, 1]), np.arange(3))
+    (array([0, 0, 0, 1, 1]), array([0, 1, 2, 1, 2]))
+    """
+    column, label = np.nonzero(present.T)
+    first = np.searchsorted(y, np.arange(len(present) + 1))
+    size = np.diff(first)[label]
+    stops = np.cumsum(size)
+    column, place = np.repeat(column, size), np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
+    if (np.diff(slots) < 0).any():
+        # The Gram matrix is arranged by other labels, and its order is what counts.
+        place = place[np.lexsort((slots[place], column))]
+    return column, place
+
+
+def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
+    """The larger of the two sides of each column scaled down, so that Σβ = 0 in it."""
+    plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
+    answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
+    return answer

@@ -1,0 +1,1 @@
+"""Linear learners: ridge regression, logistic regression and linear SVMs, all columns solved together."""

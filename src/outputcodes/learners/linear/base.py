@@ -1,0 +1,204 @@
+"""What the linear learners share: features prepared for many solves, and fitted columns that are one matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
+
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.validation import take_rows
+from outputcodes.learners.base import Certificate
+from outputcodes.learners.shared import SharedLearner, class_weights
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# An eigenbasis costs about 10·r³ flops; beyond this rank it is no longer small beside the fit.
+LARGEST_ROTATION = 2000
+
+
+@dataclass(frozen=True)
+class Intercept:
+    """A constant feature of value `constant` (0: none) whose coefficient is penalised, or is not."""
+
+    constant: float
+    penalised: bool
+
+    @property
+    def free(self) -> bool:
+        """There is an intercept, and nothing holds it back."""
+        return self.constant != 0 and not self.penalised
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Features in the eigenbasis of their Gram matrix, where the Hessian of every column is nearly diagonal.
+
+    `values` (n, q), float32 with entries in [-1, 1], is [X, constant] @ `basis` (p, q); the penalty of the
+    coefficients θ = basis @ v is Σ `penalty`·v²/2.
+    """
+
+    values: NDArray[np.float32]
+    basis: Array
+    penalty: Array
+
+    def reachable(self, theta: Array) -> Array:
+        """θ without what lies outside the span of the rows: steps along the basis could not take it back."""
+        p, q = self.basis.shape
+        if q == p:
+            return theta
+        held = self.penalty > 0
+        span = self.basis[: p - (q - held.sum()), held]
+        return np.vstack([span @ (span.T @ theta[: len(span)] / self.penalty[held, None]), theta[len(span) :]])
+
+
+@dataclass(frozen=True)
+class LinearData:
+    """X, dense or csr, and its rotation where there is one."""
+
+    X: Any
+    intercept: Intercept
+    rotation: Rotation | None
+
+
+class FittedLinear:
+    """Trained linear columns: margins are scale · (X @ coef + intercept).
+
+    Attributes
+    ----------
+    coef : ndarray, shape (d, L)
+    intercept : ndarray, shape (L,)
+    scale : float
+        1/2 for logistic columns, whose coefficients are in units of log-odds; else 1.
+    certificate : Certificate
+        Its gap is the duality gap over the objective: the optimum lies at most that share below.
+    """
+
+    certificate: Certificate | None
+
+    def __init__(self, coef: Array, intercept: Array, scale: float, certificate: Certificate) -> None:
+        self.coef = coef
+        self.intercept = intercept
+        self.scale = scale
+        self.certificate = certificate
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of X, or of some rows of it; X may be the prepared data."""
+        if isinstance(X, LinearData):
+            X = X.X
+        elif rows is None:
+            X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        F: Array = take_rows(X, rows) @ self.coef
+        F += self.intercept
+        F *= self.scale
+        return F
+
+
+class LinearLearner(SharedLearner):
+    """Base of the linear learners: the preparation, and the check of the parameters they share."""
+
+    takes_sparse = True
+
+    def _intercept(self) -> Intercept:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol"):
+            check_positive(name, getattr(self, name))
+        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
+
+    def prepare(self, X: Any, like: Any = None) -> LinearData:
+        """Validate X; dense X of moderate rank is rotated once for all columns, folds and values of C."""
+        self._check_parameters()
+        X = self._as_features(X)
+        intercept = self._intercept()
+        if isinstance(like, LinearData) and like.X is X and like.intercept == intercept:
+            return like
+        rotates = not scipy.sparse.issparse(X) and min(X.shape) <= LARGEST_ROTATION
+        return LinearData(X, intercept, rotated(X, intercept) if rotates else None)
+
+    def _own(self, data: LinearData) -> LinearData:
+        """The data as this learner would have prepared them: another intercept needs another rotation."""
+        return data if data.intercept == self._intercept() else self.prepare(data.X)
+
+    def _costs(self, y: Rows, M: NDArray[np.int8], column_weight: Array | None, rows: Rows) -> Array:
+        """(k, L): what the loss of an example of each class costs, apart from its own weight; 0 = absent."""
+        cost = self.C * class_weights(M, column_weight)
+        counted = np.bincount(y[rows], minlength=len(M)) > 0
+        for sign in (+1, -1):
+            lacks = ~((M == sign) & (cost > 0))[counted].any(axis=0)
+            if lacks.any():
+                raise ValueError(
+                    f"column {int(np.argmax(lacks))} has no example of sign {sign:+d} with positive weight; "
+                    "leave the column out, or give both of its signs some weight."
+                )
+        return np.asarray(cost)
+
+    def _start(self, data: LinearData, init: Any, n_columns: int) -> Array:
+        """The coefficients of an earlier fit, those of the constant feature last; zeros without one."""
+        d, constant = data.X.shape[1], data.intercept.constant
+        theta = np.zeros((d + (constant != 0), n_columns))
+        if init is not None:
+            if init.coef.shape != (d, n_columns):
+                raise ValueError(f"init has coefficients of shape {init.coef.shape}; these data need {(d, n_columns)}.")
+            theta[:d] = init.coef
+            if constant:
+                theta[d] = init.intercept / constant
+        return theta if data.rotation is None else data.rotation.reachable(theta)
+
+    def _fitted(self, data: LinearData, theta: Array, certificate: Certificate, scale: float = 1.0) -> FittedLinear:
+        d, constant = data.X.shape[1], data.intercept.constant
+        intercept = constant * theta[d] if constant else np.zeros(theta.shape[1])
+        return FittedLinear(np.ascontiguousarray(theta[:d]), intercept, scale, certificate)
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is no finite number above 0."""
+    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r} must be a finite number greater than 0.")
+
+
+def rotated(X: Array, intercept: Intercept) -> Rotation:
+    """The features in the eigenbasis of their Gram matrix; around their mean if the intercept is free.
+
+    A free intercept takes up the mean, so that it is orthogonal to all other coordinates. With more features than
+    rows the basis spans the rows, where the coefficients of all columns lie.
+    """
+    n, d = X.shape
+    mean = X.mean(axis=0) if intercept.free else np.zeros(d)
+    blocks = list(row_blocks(n, d))
+
+    def features(rows: slice) -> Array:
+        if intercept.free:
+            return np.asarray(X[rows] - mean)
+        own = X[rows]
+        return np.hstack([own, np.full((len(own), 1), intercept.constant)]) if intercept.constant else own
+
+    # Threads of BLAS fight over small matrices, and their number would show in the last bits.
+    with threadpool_limits(limits=1, user_api="blas"):
+        if d > n:
+            span, R = scipy.linalg.qr(features(slice(0, n)).T, mode="economic")
+            basis = span @ np.linalg.eigh(R @ R.T)[1]
+        else:
+            basis = np.linalg.eigh(sum(block.T @ block for block in map(features, blocks)))[1]
+        # Entries of at most 1 keep sums and products far from the ends of float32.
+        largest = np.sqrt(max(np.einsum("ij,ij->i", block, block).max() for block in map(features, blocks))) or 1.0
+        basis /= largest
+        q = basis.shape[1]
+        values = np.ones((n, q + intercept.free), dtype=np.float32)
+        for rows in blocks:
+            values[rows, :q] = features(rows) @ basis
+    penalty = np.full(q, largest**-2.0)
+    if intercept.free:
+        basis = np.block([[basis, np.zeros((d, 1))], [-mean @ basis, np.ones((1, 1))]])
+        penalty = np.append(penalty, 0.0)
+    return Rotation(values, basis, penalty)

@@ -1,0 +1,123 @@
+"""Rows cut into blocks for products with many columns at once, each block with the columns its classes take part in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from outputcodes._ground.blocks import BLOCK_VALUES
+from outputcodes.learners.linear.base import LinearData
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Blocks of fewer rows are joined with their neighbours: products that small are all overhead.
+FEWEST_ROWS = 64
+
+
+@dataclass
+class Block:
+    """Some rows, and the columns in which they take part.
+
+    `rotated` is what Hessian products are taken with: rows of the rotation, or X again. F (n, columns) holds the
+    scores, `shift` what is taken off each signed score before its loss.
+    """
+
+    X: Any
+    rotated: Any
+    y: Rows
+    weight: Array | None
+    columns: Rows
+    F: Array
+    shift: Any = 0.0
+
+    def keep(self, going: Rows) -> None:
+        """Only some of the present columns go on, and are numbered anew."""
+        local, self.columns = restricted(self.columns, going)
+        self.F = self.F[:, local]
+        if np.ndim(self.shift):
+            self.shift = self.shift[:, local]
+
+    def table(self, by_class: Array) -> Array:
+        """A (k, L) table read at the classes of the rows, in the block's columns."""
+        return by_class[:, self.columns][self.y]
+
+    def costs(self, by_class: Array) -> Array:
+        """What each entry weighs."""
+        cost = self.table(by_class)
+        return cost if self.weight is None else cost * self.weight[:, None]
+
+
+def restricted(columns: Rows, going: Rows) -> tuple[Rows, Rows]:
+    """Which of `columns` are among `going`, and their places in it."""
+    local = np.flatnonzero(np.isin(columns, going))
+    return local, np.searchsorted(going, columns[local])
+
+
+def forward(X: Any, constant: float, theta: Array) -> Any:
+    """[X, constant] @ theta."""
+    if not constant:
+        return X @ theta
+    F = X @ theta[:-1]
+    F += theta.dtype.type(constant) * theta[-1]
+    return F
+
+
+def backward(X: Any, constant: float, R: Array) -> Any:
+    """[X, constant]ᵀ @ R."""
+    G = X.T @ R
+    return np.vstack([G, constant * R.sum(axis=0, keepdims=True)]) if constant else G
+
+
+def blocks_of(data: LinearData, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows) -> list[Block]:
+    """`rows` of the data in blocks; sorted by class if some classes are absent in some columns.
+
+    `present` (k, L) says which columns a class takes part in: absent rows then cost nothing.
+    """
+    takes_all = bool(present.all())
+    if not takes_all:
+        rows = rows[np.argsort(y[rows], kind="stable")]
+    everything = np.array_equal(rows, np.arange(len(y)))  # then blocks are views
+    whole = np.arange(present.shape[1])
+    blocks = []
+    for part in _cuts(data.X, y[rows], takes_all):
+        index = part if everything else rows[part]
+        X = _rows_of(data.X, index)
+        labels = y[index]
+        columns = whole if takes_all else np.flatnonzero(present[np.unique(labels)].any(axis=0))
+        rotated = X if data.rotation is None else data.rotation.values[index]
+        own = None if weight is None else weight[index]
+        blocks.append(Block(X, rotated, labels, own, columns, np.zeros((len(labels), len(columns)))))
+    return blocks
+
+
+def _cuts(X: Any, labels: Rows, takes_all: bool) -> Iterator[slice]:
+    """Slices of rows of about BLOCK_VALUES values, and of one class where classes matter."""
+    n, d = len(labels), X.shape[1]
+    if scipy.sparse.issparse(X):
+        # Each block's share of a gradient is a dense (d, L) array: blocks must hold several values a feature.
+        step = max(1, n // max(1, min(16, X.nnz // (4 * d))) + 1)
+    else:
+        step = max(FEWEST_ROWS, BLOCK_VALUES // d)
+    start = 0
+    while start < n:
+        stop = min(start + step, n)
+        if not takes_all:
+            ends = np.searchsorted(labels, labels[min(start + FEWEST_ROWS, n) - 1], side="right")
+            stop = min(stop, int(ends))
+        yield slice(start, stop)
+        start = stop
+
+
+def _rows_of(X: Any, index: Any) -> Any:
+    """Some rows; a slice of a csr matrix shares its values."""
+    if not scipy.sparse.issparse(X) or not isinstance(index, slice):
+        return X[index]
+    first, last = X.indptr[index.start], X.indptr[index.stop]
+    parts = X.data[first:last], X.indices[first:last], X.indptr[index.start : index.stop + 1] - first
+    return scipy.sparse.csr_array(parts, shape=(index.stop - index.start, X.shape[1]))

@@ -1,0 +1,170 @@
+"""Ridge regression on ±1 for all columns: one factorisation for each set of classes that columns see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from outputcodes.learners.base import Certificate
+from outputcodes.learners.linear.ridge_systems import Group, Systems
+from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Centred:
+    """X less the mean of its rows (sparse X stays as it is): sums of products then keep their digits."""
+
+    X: Any
+    centre: Array
+
+    def take(self, rows: Rows | None) -> Any:
+        """The centred rows."""
+        return self.X if rows is None else self.X[rows]
+
+
+class Ridge(SharedLearner):
+    """Least squares with a penalty: min Σ_i v_i (t_i − w·x_i − b)² + alpha·‖w‖², as RidgeClassifier solves it.
+
+    Columns that see the same classes share one factorisation, so that a code without zeros costs little more than one
+    binary problem, whatever its length: the targets are constant on each class, and every column is a combination of
+    the same k class sums.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The penalty on the weights; the intercept is free. 0 is plain least squares (of least norm).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OutputCodeClassifier(Ridge(alpha=0.1), code="all-pairs").fit(X, y).columns_.fitted.coef.shape
+    (4, 3)
+    """
+
+    loss = "squared"
+    takes_sparse = True
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = alpha
+
+    def prepare(self, X: Any, like: Any = None) -> Centred:
+        """Centre dense X once for all columns."""
+        X = self._as_features(X)
+        centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
+        return Centred(X if sp.issparse(X) else X - centre, centre)
+
+    def fit_columns(
+        self,
+        data: Centred,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: Any = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedRidge:
+        """Solve the normal equations of each group of columns; `init` and `seed` are not used."""
+        coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
+        gap = np.empty(M.shape[1])
+        for group in self._groups(data, y, M, weight, column_weight, effective_rows(y, M, weight, rows), n_jobs):
+            coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
+            gap[group.columns] = group.residual
+        certificate = Certificate(gap, np.ones(M.shape[1], dtype=np.intp), np.ones(M.shape[1], dtype=bool))
+        return FittedRidge(coef, intercept, data.centre, certificate)
+
+    def leave_one_out_margins(
+        self,
+        data: Centred,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        n_jobs: int | None = None,
+    ) -> Array:
+        """(n, L) margins of each row by columns trained without it, in closed form: f_i − h_i/(1 − h_i)·(t_i − f_i).
+
+        h_i is the leverage of row i. Rows that a column does not see, by their entry or a weight of 0, have its
+        ordinary margin; rows of leverage 1, whose target the others leave open (alpha=0), have 0. Aligned with `rows`.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> learner, M = Ridge(), np.array([[1, 0], [-1, 1], [0, -1]], dtype=np.int8)
+        >>> data = learner.prepare(X)
+        >>> without_the_first = learner.fit_columns(data, y, M, rows=np.arange(1, 150))
+        >>> np.allclose(learner.leave_one_out_margins(data, y, M)[0], without_the_first.margins(X[:1])[0])
+        True
+        """
+        rows = np.arange(len(y)) if rows is None else rows
+        target = M[y[rows]]
+        coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
+        leverage = np.empty(target.shape)
+        for group in self._groups(data, y, M, weight, column_weight, rows, n_jobs, leverage=True):
+            coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
+            assert group.leverage is not None
+            leverage[:, group.columns] = group.leverage[:, None]
+        F: Array = data.take(rows) @ coef + intercept
+        alone = leverage > 1 - 1e-10
+        F -= leverage / np.where(alone, 1, 1 - leverage) * (target - F)
+        F[alone] = 0
+        return F
+
+    def _groups(
+        self,
+        data: Centred,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None,
+        column_weight: Array | None,
+        rows: Rows,
+        n_jobs: int | None,
+        leverage: bool = False,
+    ) -> list[Group]:
+        if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
+            raise ValueError(f"alpha={self.alpha!r} must be a finite number of at least 0.")
+        X = data.take(None if np.array_equal(rows, np.arange(len(y))) else rows)
+        systems = Systems(X, y[rows], len(M), None if weight is None else weight[rows], float(self.alpha))
+        return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
+
+
+class FittedRidge:
+    """One weight vector and intercept per column.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d, L)
+    intercept : ndarray of shape (L,)
+        For centred rows, x − centre.
+    centre : ndarray of shape (d,)
+    certificate : Certificate
+        The gap is the residual of the normal equations, relative to their right-hand side.
+    """
+
+    def __init__(self, coef: Array, intercept: Array, centre: Array, certificate: Certificate) -> None:
+        self.coef = coef
+        self.intercept = intercept
+        self.centre = centre
+        self.certificate: Certificate | None = certificate
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of new X, or of rows of prepared data."""
+        if isinstance(X, Centred):
+            X, shift = X.take(rows), self.intercept
+        else:
+            X, shift = Ridge()._as_features(X), self.intercept - self.centre @ self.coef
+        F: Array = X @ self.coef + shift
+        return F

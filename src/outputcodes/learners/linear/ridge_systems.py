@@ -1,0 +1,206 @@
+"""The linear systems of ridge regression for all columns, put together from sums over classes.
+
+With a_r the weight of class r in a group of columns, N = Σ a_r n_r, m = Σ a_r s_r / N and G = Σ a_r G_r − N m mᵀ, where
+n_r, s_r, G_r are the weight, the sum of rows and the Gram matrix of class r, the weights of a column with entries t_r
+solve (G + alpha·I) w = Σ a_r t_r (s_r − n_r m), and its intercept is Σ a_r t_r n_r / N − m·w. With more features than
+rows the same w is found in the space of the rows; so it is for pairs of small classes, which share factors there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.blas import dsymm, dsyr, dsyrk
+
+from outputcodes._ground.blocks import over_blocks
+from outputcodes.learners.linear.ridge_pairs import Head, Solution, dense, gram, pays
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Gram matrices of all classes are kept while they take at most 1 GiB; beyond, each group of columns forms its own.
+MOST_GRAM_VALUES = 1 << 27
+
+
+@dataclass(frozen=True)
+class Group:
+    """The solution of the columns that see the same classes with the same weights.
+
+    `residual` is that of the linear system relative to its right-hand side. `leverage` (n,) tells how far each row
+    draws its own fit, its weight included; None unless asked for.
+    """
+
+    columns: Rows
+    coef: Array
+    intercept: Array
+    residual: Array
+    leverage: Array | None
+
+
+class Systems:
+    """Rows X of classes y, sorted by class, with what every group of columns shares."""
+
+    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float) -> None:
+        self.order = np.argsort(y, kind="stable")
+        self.X = X[self.order]
+        self.mass = np.ones(len(y)) if weight is None else weight[self.order]
+        self.start = np.searchsorted(y[self.order], np.arange(n_classes + 1))
+        self.alpha = alpha
+        members = sp.csr_array((self.mass, np.arange(len(y)), self.start), shape=(n_classes, len(y)))
+        self.totals: Array = members.sum(axis=1)
+        self.sums = dense(members @ self.X)
+
+    def solve(
+        self, M: NDArray[np.int8], class_weight: Array, n_jobs: int | None, leverage: bool = False
+    ) -> list[Group]:
+        """All columns of M; class_weight (k, L) is 0 where a column does not see a class."""
+        present = class_weight * (np.diff(self.start) > 0)[:, None]
+        patterns, group = np.unique(present, axis=1, return_inverse=True)
+        members = [np.flatnonzero(group.ravel() == g) for g in range(patterns.shape[1])]
+        solved = {} if leverage else self._pairs(patterns, [M[:, own].astype(np.float64) for own in members], n_jobs)
+        left = [g for g in range(len(members)) if g not in solved]
+        (n, d), k = self.X.shape, len(M)
+        in_row_space = d > n
+        shared: list[Array] = []
+        if in_row_space and left:
+            shared = [gram(self.X)]
+        elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
+            sizes = np.diff(self.start)
+            shared = [self._gram(np.arange(k) == r, n_jobs) if sizes[r] else np.empty((0, 0)) for r in range(k)]
+
+        def solve_group(g: int) -> Group:
+            a, t = patterns[:, g], M[:, members[g]].astype(np.float64)
+            mean = (a @ self.sums) / (a @ self.totals)
+            target_mean = (a * self.totals) @ t / (a @ self.totals)
+            if in_row_space:
+                solution = self._in_row_space(shared[0], a, mean, t - target_mean, leverage)
+            else:
+                total = _weighted_sum(a, shared) if shared else self._gram(a, n_jobs if len(left) == 1 else 1)
+                solution = self._in_feature_space(total, a, mean, t, leverage)
+            coef, residual, h = solution
+            if h is not None:
+                drawn = np.zeros(n)
+                drawn[self.order[self._seen(a)]] = h
+                drawn[self.order] += self._mass(a) / (a @ self.totals)
+                h = drawn
+            return Group(members[g], coef, target_mean - mean @ coef, residual, h)
+
+        groups = over_blocks(solve_group, left, n_jobs if len(left) > 1 else 1)
+        pairs = [Group(members[g], *solution, None) for g, solution in solved.items()]
+        return pairs + groups
+
+    def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, Solution]:
+        """The groups that see two small classes and are not nearly singular, by their place among the patterns."""
+        sizes = np.diff(self.start).tolist()
+        heads: dict[tuple[int, float], list[tuple[int, int]]] = {}
+        for g in np.flatnonzero(np.count_nonzero(patterns, axis=0) == 2) if self.alpha > 0 else ():
+            p, q = (int(r) for r in np.flatnonzero(patterns[:, g]))
+            if pays(sizes[p], sizes[q], self.X.shape[1]):
+                heads.setdefault((p, float(patterns[p, g])), []).append((int(g), q))
+        if not heads:
+            return {}
+        root = np.sqrt(self.mass)
+        Z = sp.diags_array(root).tocsr() @ self.X if sp.issparse(self.X) else root[:, None] * self.X
+        rows = [slice(first, last) for first, last in pairwise(self.start)]
+        tails = sorted({q for pairs in heads.values() for _, q in pairs})
+        grams = dict(zip(tails, over_blocks(lambda q: gram(Z[rows[q]]), tails, n_jobs), strict=True))
+
+        def solve_pairs(key: tuple[int, float]) -> list[Any]:
+            p, a = key
+            head = Head(Z[rows[p]], root[rows[p]], self.alpha / a)
+            return [
+                head.solve(Z[rows[q]], root[rows[q]], self.alpha / patterns[q, g], grams[q], targets[g][[p, q]])
+                for g, q in heads[key]
+            ]
+
+        answers = over_blocks(solve_pairs, heads, n_jobs)
+        found = zip((g for pairs in heads.values() for g, _ in pairs), chain(*answers), strict=True)
+        return {g: solution for g, solution in found if solution is not None}
+
+    def _seen(self, a: Array) -> Rows:
+        return np.flatnonzero(np.repeat(a, np.diff(self.start)))
+
+    def _mass(self, a: Array) -> Array:
+        return self.mass * np.repeat(a, np.diff(self.start))
+
+    def _gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
+        """Σ_r a_r G_r, upper triangle, summed over blocks of rows."""
+        rows, root = self._seen(a), np.sqrt(self._mass(a.astype(np.float64)))
+        # Blocks of at least 4d rows: the partial sums together take a quarter of X at the most.
+        step = max(1024, 4 * self.X.shape[1])
+
+        def partial(block: slice) -> Array:
+            X = self.X[rows[block]]
+            if sp.issparse(X):
+                X = sp.diags_array(root[rows[block]]) @ X
+                return np.asfortranarray(dense(X.T @ X))
+            X = X * root[rows[block], None]
+            upper: Array = dsyrk(1.0, X.T)
+            return upper
+
+        parts = over_blocks(partial, [slice(b, b + step) for b in range(0, len(rows), step)], n_jobs)
+        return _weighted_sum(np.ones(len(parts)), parts)
+
+    def _in_feature_space(
+        self, gram: Array, a: Array, mean: Array, t: Array, leverage: bool
+    ) -> tuple[Array, Array, Array | None]:
+        right = self.sums.T @ (a[:, None] * t) - np.outer(mean, (a * self.totals) @ t)
+        # In place and on one triangle: with hundreds of groups every pass over the matrix counts.
+        system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
+        system[np.diag_indices_from(system)] += self.alpha
+        coef, apply_inverse = _solved(system, right)
+        residual = _relative(dsymm(1.0, system, coef) - right, right)
+        if not leverage:
+            return coef, residual, None
+        seen = self._seen(a)
+        X = np.sqrt(self._mass(a)[seen])[:, None] * (dense(self.X[seen]) - mean)
+        return coef, residual, np.einsum("id,di->i", X, apply_inverse(X.T))
+
+    def _in_row_space(
+        self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool
+    ) -> tuple[Array, Array, Array | None]:
+        seen = self._seen(a)
+        X, root = self.X[seen], np.sqrt(self._mass(a)[seen])
+        drift = X @ mean
+        centred = root[:, None] * (kernel[np.ix_(seen, seen)] - drift[:, None] - drift + mean @ mean) * root
+        system = centred + self.alpha * np.eye(len(root))
+        right = root[:, None] * np.repeat(centred_t, np.diff(self.start), axis=0)[seen]
+        dual, apply_inverse = _solved(np.triu(system), right)
+        weighted = root[:, None] * dual
+        coef = X.T @ weighted - np.outer(mean, weighted.sum(axis=0))
+        h = np.einsum("ij,ji->i", centred, apply_inverse(np.eye(len(root)))) if leverage else None
+        return coef, _relative(system @ dual - right, right), h
+
+
+def _solved(upper: Array, right: Array) -> tuple[Array, Any]:
+    """The solution of a symmetric system given by its upper triangle, and a function that solves others."""
+    try:
+        # numpy's, as scipy's keeps the interpreter's lock and with it the other threads.
+        factor = (np.linalg.cholesky(upper, upper=True), False)
+        # Without a penalty a singular system may slip through with a pivot of rounding errors.
+        if np.diag(factor[0]).min() < 1e-7 * np.diag(factor[0]).max():
+            raise linalg.LinAlgError
+        return linalg.cho_solve(factor, right, check_finite=False), lambda B: linalg.cho_solve(factor, B)
+    except linalg.LinAlgError:
+        inverse = linalg.pinvh(upper, lower=False, check_finite=False)
+        return inverse @ right, lambda B: inverse @ B
+
+
+def _weighted_sum(a: Array, parts: list[Array]) -> Array:
+    present = np.flatnonzero(a)
+    total: Array = a[present[0]] * parts[present[0]]
+    for r in present[1:]:
+        total += parts[r] if a[r] == 1 else a[r] * parts[r]
+    return total
+
+
+def _relative(residual: Array, right: Array) -> Array:
+    size = np.linalg.norm(right, axis=0)
+    relative: Array = np.linalg.norm(residual, axis=0) / np.where(size > 0, size, 1.0)
+    return relative

@@ -1,0 +1,1 @@
+"""Boosted stumps and decision trees for all columns on features binned once."""

@@ -1,0 +1,144 @@
+"""Fitted columns of boosted stumps: sums of stumps, answered feature by feature from tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._histograms.binning import Binned
+from outputcodes.learners.base import Certificate
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Columns whose tables are made together: their thresholds are searched once.
+COLUMNS_PER_TABLE = 64
+
+
+class FittedStumps:
+    """Boosted columns.
+
+    Attributes
+    ----------
+    feature, threshold, left, right : ndarray of shape (T, L)
+        The stump of column s in round t answers left[t, s] where x[feature] <= threshold (== for a categorical
+        feature), right[t, s] elsewhere, 0 where the value is missing. Rounds that a column did not keep answer 0.
+    n_rounds : ndarray of shape (L,)
+        Rounds kept.
+    stopped : ndarray of bool, shape (L,)
+        Columns that would add nothing if there were more rounds.
+    categorical : ndarray of bool, shape (d,)
+    certificate : Certificate
+        gap = mean exponential loss on the training rows, iterations = rounds kept.
+    """
+
+    certificate: Certificate | None
+
+    def __init__(
+        self,
+        feature: NDArray[np.int64],
+        threshold: Array,
+        left: Array,
+        right: Array,
+        n_rounds: NDArray[np.int64],
+        stopped: NDArray[np.bool_],
+        categorical: NDArray[np.bool_],
+        certificate: Certificate | None,
+    ) -> None:
+        self.feature = feature
+        self.threshold = threshold
+        self.left = left
+        self.right = right
+        self.n_rounds = n_rounds
+        self.stopped = stopped
+        self.categorical = categorical
+        self.certificate = certificate
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of X, or of some rows of prepared data; the work does not grow with the rounds."""
+        X = self._features(X, rows)
+        L = self.feature.shape[1]
+        F = np.zeros((X.shape[0], L))
+        sides = self._summable()
+        for first in range(0, L, COLUMNS_PER_TABLE):
+            columns = slice(first, first + COLUMNS_PER_TABLE)
+            for f in np.unique(self.feature[:, columns]):
+                questions, table = self._table(int(f), columns, sides)
+                for block in row_blocks(X.shape[0], table.shape[1]):
+                    F[block, columns] += table[_answers(X[block, f], questions, bool(self.categorical[f]))]
+        return F
+
+    def truncated(self, n_rounds: int) -> FittedStumps:
+        """The first rounds only, to go on from; without a certificate, as their loss is not known."""
+        return FittedStumps(
+            self.feature[:n_rounds],
+            self.threshold[:n_rounds],
+            self.left[:n_rounds],
+            self.right[:n_rounds],
+            np.minimum(self.n_rounds, n_rounds),
+            self.stopped & (self.n_rounds <= n_rounds),
+            self.categorical,
+            None,
+        )
+
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """The margins of X after each round."""
+        X = self._features(X)
+        F = np.zeros((X.shape[0], self.feature.shape[1]))
+        for feature, threshold, left, right in zip(self.feature, self.threshold, *self._summable(), strict=True):
+            x = X[:, feature]
+            on_left = np.where(self.categorical[feature], x == threshold, x <= threshold)
+            F += np.where(np.isnan(x), 0.0, np.where(on_left, left, right))
+            yield F.copy()
+
+    def _features(self, X: Any, rows: Rows | None = None) -> Array:
+        if isinstance(X, Binned):
+            features: Array = X.X if rows is None else X.X[rows]
+            return features
+        checked: Array = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+        if checked.shape[1] != len(self.categorical):
+            raise ValueError(f"X has {checked.shape[1]} features, and the stumps know {len(self.categorical)}.")
+        return checked if rows is None else checked[rows]
+
+    def _summable(self) -> tuple[Array, Array]:
+        """`left` and `right` as multiples of a power of two, so small that no sum of a column's answers is rounded.
+
+        Margins then don't depend on the order of summation: those of tables are those of the last round, ties included.
+        """
+        largest = np.maximum(np.abs(self.left), np.abs(self.right)).sum(axis=0)
+        unit = np.exp2(np.frexp(largest)[1] - 50.0)
+        return np.rint(self.left / unit) * unit, np.rint(self.right / unit) * unit
+
+    def _table(self, f: int, columns: slice, sides: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The thresholds of all stumps on feature f, and the sum of their answers for each place among them.
+
+        Row p answers for values above p of the thresholds (or equal to the p-th, the last but one being other values),
+        the last row for missing ones.
+        """
+        t, s = np.nonzero(self.feature[:, columns] == f)
+        questions, place = np.unique(self.threshold[:, columns][t, s], return_inverse=True)
+        n, width = len(questions), self.feature[0, columns].size
+        flat = place * width + s
+        left, right = (np.bincount(flat, answers[:, columns][t, s], n * width).reshape(n, width) for answers in sides)
+        table = np.zeros((n + 2, width))
+        if self.categorical[f]:
+            table[:n] = left - right
+            table[: n + 1] += right.sum(axis=0)
+        else:
+            table[:n] = np.cumsum(left[::-1], axis=0)[::-1]
+            table[1 : n + 1] += np.cumsum(right, axis=0)
+        return questions, table
+
+
+def _answers(x: Array, questions: Array, categorical: bool) -> Rows:
+    """The row of the table that each value reads."""
+    place = np.searchsorted(questions, x)
+    if categorical:
+        place[questions[np.minimum(place, len(questions) - 1)] != x] = len(questions)
+    place[np.isnan(x)] = len(questions) + 1
+    return place

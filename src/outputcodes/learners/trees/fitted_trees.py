@@ -1,0 +1,66 @@
+"""Trained columns whose margins are the answers of one tree each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
+from outputcodes.learners.base import Certificate
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class FittedTrees:
+    """One tree per column.
+
+    Attributes
+    ----------
+    nodes : Nodes
+        The questions of all trees, one after another; each tree from its root on, parents before children.
+    roots : ndarray of shape (L,)
+        Where the trees begin.
+    weights : ndarray of shape (n_nodes, 2)
+        The training weight of the positive and of the negative examples in each node.
+    answers : ndarray of shape (n_nodes,)
+        The margin that each node answers.
+    n_features : int
+    certificate : None
+        Nothing is iterated.
+    """
+
+    certificate: Certificate | None = None
+
+    def __init__(self, nodes: Nodes, roots: Rows, weights: Array, answers: Array, n_features: int) -> None:
+        self.nodes = nodes
+        self.roots = roots
+        self.weights = weights
+        self.answers = answers
+        self.n_features = n_features
+
+    @property
+    def n_leaves(self) -> Rows:
+        """(L,): the number of leaves of each tree."""
+        leaves: Rows = np.add.reduceat(self.nodes.kind == LEAF, self.roots, dtype=np.intp)
+        return leaves
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """(n, L) margins of X, or of some rows of prepared data."""
+        if isinstance(X, Binned):
+            X = X.X
+        else:
+            X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+            if X.shape[1] != self.n_features:
+                raise ValueError(f"X has {X.shape[1]} features, and the trees know {self.n_features}.")
+        X = np.require(X if rows is None else X[rows], requirements=["C", "W"])
+        F = np.empty((len(X), len(self.roots)))
+        leaves = np.empty(len(X), dtype=np.intp)
+        for j, root in enumerate(self.roots):
+            find_leaves(X, root, self.nodes, leaves)
+            F[:, j] = self.answers[leaves]
+        return F

@@ -1,0 +1,157 @@
+"""A few columns of a code boosted together: their weights, their state, and the stumps chosen so far."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._ground.lanes import LANES, aligned_zeros
+from outputcodes._histograms.binning import Binned, midpoints
+from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_room
+from outputcodes.learners.trees.fitted_stumps import FittedStumps
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class Sample:
+    """Rows that all columns share, sorted by class: codes, classes, weights or None, margins to go on from or None."""
+
+    def __init__(self, data: Binned, rows: Rows, y: Rows, weight: Array | None, known: FittedStumps | None) -> None:
+        rows = rows[np.argsort(y[rows], kind="stable")]
+        self.codes, self.y = data.codes[rows], y[rows]
+        self.weight = None if weight is None else weight[rows]
+        self.F = None if known is None else known.margins(data, rows)
+
+    def start(self, signed: Array, columns: slice) -> tuple[Part, Rows, Array, NDArray[np.intp]]:
+        """The rows that some column sees, their classes, and each column's weights: their sum and their number.
+
+        The signed weights are scaled such that their absolute sum is the mean exponential loss.
+        """
+        seen = np.asarray(signed.any(axis=1))[self.y]
+        rows = slice(None) if seen.all() else np.flatnonzero(seen)
+        y = self.y[rows]
+        V = aligned_zeros(len(y), LANES)
+        own = V[:, : signed.shape[1]]
+        own += signed[y]
+        if self.weight is not None:
+            own *= self.weight[rows, None]
+        total, count = np.abs(V).sum(axis=0), np.count_nonzero(V, axis=0)
+        if self.F is not None:
+            own *= np.exp(-np.sign(own) * self.F[rows, columns])
+        V /= np.where(total > 0, total, 1.0)
+        starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
+        return Part(self.codes[rows], V, starts), y, total, count
+
+
+class StumpBlock:
+    """At most `LANES` columns between two rounds.
+
+    Parameters
+    ----------
+    data : Binned
+    train, held : Sample
+    signed : ndarray of shape (k, width)
+        Sign times weight of an example of each class in each column; 0 = absent.
+    columns : slice
+        Which columns of the code they are.
+    stopped : ndarray of bool, shape (width,)
+        Columns that are finished already.
+    n_rounds : int
+        Rounds to come, at most.
+    confident : bool
+        Confidence-rated stumps, else discrete ones.
+    smoothing : float or None
+    patience : int
+        Rounds to wait for a smaller held-out loss.
+
+    Attributes
+    ----------
+    stumps : Stumps
+        Arrays of shape (n_rounds, LANES).
+    state : State
+    start_loss : ndarray of shape (LANES,)
+        The exponential loss before the first round.
+    """
+
+    def __init__(
+        self,
+        data: Binned,
+        train: Sample,
+        held: Sample,
+        signed: Array,
+        columns: slice,
+        stopped: NDArray[np.bool_],
+        n_rounds: int,
+        confident: bool,
+        smoothing: float | None,
+        patience: int,
+    ) -> None:
+        self.data, self.signed, self.confident = data, signed, confident
+        self.train, self.classes, total, count = train.start(signed, columns)
+        self.held, _, held_total, _ = held.start(signed, columns)
+        self.start_loss = np.abs(self.train.V).sum(axis=0)
+        some = total > 0
+        self.train.V[:] /= np.where(some, self.start_loss, 1.0)
+        self.smoothing = (
+            1 / np.maximum(np.maximum(total, count), 1.0) if smoothing is None else np.full(LANES, float(smoothing))
+        )
+        self.watched = held_total > 0
+        active = np.zeros(LANES, dtype=bool)
+        active[: len(stopped)] = ~stopped
+        self.state = State(
+            active=active,
+            rounds=np.zeros(LANES, dtype=np.int64),
+            held_best=np.full(LANES, np.inf),
+            held_round=np.zeros(LANES, dtype=np.int64),
+            patience=np.where(self.watched, patience, np.iinfo(np.int64).max),
+        )
+        self.stumps = Stumps(
+            *np.zeros((2, n_rounds, LANES), dtype=np.int64),
+            *np.zeros((3, n_rounds, LANES)),
+        )
+
+    def advance(self, first: int, last: int) -> None:
+        """Rounds first..last-1."""
+        if self.state.active.any():
+            boost(
+                self.train,
+                self.held,
+                self.data.n_bins,
+                self.data.categorical,
+                self.confident,
+                self.smoothing,
+                first,
+                min(last, len(self.stumps.Z)),
+                self.state,
+                self.stumps,
+                *make_room(self.data.n_bins),
+            )
+
+    def finish(self) -> Array:
+        """Take back the rounds after the smallest held-out loss; the training loss of what is left."""
+        rounds = self.state.rounds
+        rounds[self.watched] = self.state.held_round[self.watched]
+        kept = np.arange(len(self.stumps.Z))[:, None] < rounds
+        for part in self.stumps:
+            part[~kept] = 0
+        loss: Array = self.start_loss * np.where(kept, self.stumps.Z, 1.0).prod(axis=0)
+        return loss
+
+    def thresholds(self) -> Array:
+        """(n_rounds, LANES): cuts as values, halfway between the nearest bins that the column's examples are in."""
+        data, (feature, cut, *_) = self.data, self.stumps
+        offsets = data.offsets[:-1]
+        # Which bins the rows of each class are in; features that no stump asks don't matter.
+        present = np.zeros((len(self.signed), data.offsets[-1]), dtype=bool)
+        for f in np.unique(feature):
+            present[self.classes, offsets[f] + self.train.codes[:, f]] = True
+        below = offsets[feature] + np.maximum(cut - 1, 0)
+        above = below.copy()
+        takes_part = self.signed != 0
+        for lane in range(takes_part.shape[1]):
+            occupied = np.flatnonzero(present[takes_part[:, lane]].any(axis=0))
+            after = np.searchsorted(occupied, below[:, lane], side="right")
+            above[:, lane] = occupied[np.minimum(after, len(occupied) - 1)]
+        values = np.where(data.categorical[feature], data.low[below], midpoints(data.high[below], data.low[above]))
+        return np.where(cut == 0, -np.inf, values)

@@ -1,0 +1,229 @@
+"""Tree: a decision tree for every column of a code, all on the same binned features."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.validation import unknown_name
+from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
+from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
+from outputcodes._histograms.growth import Rules, is_final
+from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
+from outputcodes._histograms.splits import Choice
+from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+from outputcodes.learners.trees.fitted_trees import FittedTrees
+from outputcodes.learners.trees.grow_column import ColumnGrowth, Features, grow_column, make_groups
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+# Values looked at between two looks at the keyboard, about 0.1 s; and columns that are in memory at a time.
+VALUES_PER_CALL, COLUMNS_AT_A_TIME = 50_000_000, 16
+CRITERIA = {"entropy": ENTROPY, "gini": GINI, "kearns-mansour": KEARNS_MANSOUR}
+LOSS_OF = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
+
+
+class Tree(SharedLearner):
+    """A decision tree as a margin learner.
+
+    A region with the weights W₊ and W₋ of the two signs is parted by the question about one feature whose two sides
+    cost least together. The cost is the least loss that one answer f for the whole region can have, so that growing the
+    tree is greedy minimisation of a margin loss:
+
+    =================  ===================================  ===========  ======================
+    criterion          cost                                 loss         answer f
+    =================  ===================================  ===========  ======================
+    "entropy"          −W₊ ln(W₊/W) − W₋ ln(W₋/W)           logistic     ½ ln(W₊/W₋)
+    "gini"             2 W₊W₋/W                             squared      (W₊ − W₋)/W
+    "kearns-mansour"   2 √(W₊W₋)                            exponential  ½ ln(W₊/W₋)
+    =================  ===================================  ===========  ======================
+
+    with W = W₊ + W₋, and `smoothing` added to W₊ and to W₋ in the answers.
+
+    Questions are x_f <= t, with t halfway between the nearest values of the region, and x_f ∈ S for categorical
+    features, with the best of all subsets S. Missing values (NaN) go together to the side where the cost is less, or
+    have one for themselves; for categorical features they are one more category. If the region had none in training,
+    they go to the heavier side, as do new categories. Of questions that are equally good, up to 1e-10 of the region's
+    weight, the one with the widest gap between the values on either side is asked, as a share of the feature's range.
+
+    Parameters
+    ----------
+    criterion : {"entropy", "gini", "kearns-mansour"}, default="entropy"
+    max_depth : int, optional
+        The most questions on the way to an answer.
+    min_region : int, default=1
+        Regions of so many examples, whatever their weight, are not parted any more.
+    min_gain : float, default=0.0
+        The least decrease of the cost by a question, as a share of the weight of all the column's examples.
+    bins : "exact" or int, default=255
+        A number from 2 to 256 cuts features with more distinct values into so many bins at quantiles of all rows,
+        whatever their weight. "exact" tries every threshold, slower where features are continuous.
+    categorical_features : list of int or mask of bool, optional
+        Features whose values, any numbers, have no order.
+    smoothing : float, default=1.0
+        The weight added to either sign in the answers. Give less where weights don't count examples.
+    n_jobs : int, optional
+        Threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own.
+
+    Attributes
+    ----------
+    columns_ : FittedTrees
+        `nodes`, `roots`, `weights` and `answers`.
+
+    References
+    ----------
+    Allwein, Schapire & Singer, "Reducing multiclass to binary", JMLR 1 (2000), section 3.
+    Kearns & Mansour, "On the boosting ability of top-down decision tree learning algorithms", JCSS 58 (1999).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OutputCodeClassifier(Tree(max_depth=2), code="one-vs-all").fit(X, y)
+    >>> model.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    >>> model.columns_.fitted.n_leaves
+    array([2, 3, 4])
+    """
+
+    takes_nan: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        criterion: Literal["entropy", "gini", "kearns-mansour"] = "entropy",
+        *,
+        max_depth: int | None = None,
+        min_region: int = 1,
+        min_gain: float = 0.0,
+        bins: int | Literal["exact"] = 255,
+        categorical_features: ArrayLike | None = None,
+        smoothing: float = 1.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_region = min_region
+        self.min_gain = min_gain
+        self.bins = bins
+        self.categorical_features = categorical_features
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+
+    @property
+    def loss(self) -> str:
+        """The margin loss that the criterion stands for."""
+        self._check_parameters()
+        return LOSS_OF[self.criterion]
+
+    def prepare(self, X: Any, like: Binned | None = None) -> Binned:
+        """Bin the features; `like` lends its quantiles."""
+        self._check_parameters()
+        X = self._as_features(X)
+        return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
+
+    def fit_columns(
+        self,
+        data: Binned,
+        y: Rows,
+        M: NDArray[np.int8],
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: FittedTrees | None = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedTrees:
+        """Grow a tree for every column of M; there is nothing to begin with in `init`."""
+        self._check_parameters()
+        rows = effective_rows(y, M, weight, rows)
+        signed = class_weights(M, column_weight) * M
+        features = Features(data.codes, data.n_bins, data.offsets, data.low, data.high, data.categorical)
+        depth = np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
+        trees: list[ColumnTree] = []
+
+        def start(j: int) -> ColumnTree:
+            own = signed[y[rows], j] * (1.0 if weight is None else weight[rows])
+            rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
+            return ColumnTree(features, len(y), rows[own != 0], own[own != 0], rules)
+
+        for first in range(0, M.shape[1], COLUMNS_AT_A_TIME):
+            growing = over_blocks(start, range(first, min(first + COLUMNS_AT_A_TIME, M.shape[1])), n_jobs)
+            trees += growing
+            while growing:
+                over_blocks(ColumnTree.advance, growing, n_jobs)
+                growing = [tree for tree in growing if not tree.finished]
+        return self._joined(trees, data.X.shape[1])
+
+    def _joined(self, trees: list[ColumnTree], n_features: int) -> FittedTrees:
+        """All trees one after another."""
+        n_nodes = np.array([len(tree.counts) for tree in trees])
+        n_numbers = np.array([len(tree.nodes.pool) for tree in trees])
+        nodes = Nodes(*(np.concatenate(parts) for parts in zip(*(tree.nodes for tree in trees), strict=True)))
+        roots = np.cumsum(n_nodes) - n_nodes
+        nodes.left[:] += np.repeat(roots, n_nodes)
+        nodes.at[:] += np.repeat(np.cumsum(n_numbers) - n_numbers, n_nodes)
+        weights = np.concatenate([tree.counts for tree in trees])
+        p, m = weights.T + self.smoothing
+        answers = (p - m) / (p + m) if self.criterion == "gini" else np.log(p / m) / 2
+        return FittedTrees(nodes, roots, weights, answers, n_features)
+
+    def _check_parameters(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise unknown_name("criterion", str(self.criterion), CRITERIA)
+        check_bins(self.bins)
+        for name in ("max_depth", "min_region"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.integer) and value >= 1) and not (name == "max_depth" and value is None):
+                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+        if not (isinstance(self.min_gain, Real) and 0 <= self.min_gain < np.inf):
+            raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
+        if not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
+            raise ValueError(f"smoothing={self.smoothing!r} must be a positive number.")
+
+
+class ColumnTree:
+    """The tree of one column while it grows, and after."""
+
+    def __init__(self, features: Features, n: int, rows: Rows, own: Array, rules: Rules) -> None:
+        self.features = features
+        self.signed = np.zeros(n)
+        self.signed[rows] = own
+        weight = np.abs(own).sum()
+        self.rules = rules._replace(least_gain=rules.least_gain * weight)
+        n_nodes = 2 * len(rows) - 1
+        if rules.max_depth < 31:
+            n_nodes = min(n_nodes, 2 ** (rules.max_depth + 1) - 1)
+        categorical = features.n_bins[features.categorical]
+        self.nodes = empty_nodes(n_nodes, n_nodes // 2 * int(categorical.max(initial=0)))
+        self.growth = ColumnGrowth(
+            np.empty((n_nodes, 2)),
+            rows.astype(np.uint32),
+            np.zeros((len(rows) + 1, 4), dtype=np.int64),
+            np.array([0, 1, 0]),
+            np.empty(len(features.n_bins)),
+        )
+        self.counts = self.growth.counts
+        self.counts[0] = own[own > 0].sum(), -own[own < 0].sum()
+        self.growth.stack[0] = 0, 0, len(rows), 0
+        self.growth.heights[0] = not is_final(self.counts[0], len(rows), 0, self.rules)
+        self.finished = False
+
+    def advance(self) -> None:
+        """Grow for about 0.1 s."""
+        widest = int(self.features.n_bins.max()) + 1
+        choice = Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
+        groups = make_groups(self.features.n_bins)
+        grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
+        stack, n_nodes, pool = self.growth.heights
+        self.finished = stack == 0
+        if self.finished:
+            self.nodes = trimmed(self.nodes, n_nodes, pool)
+            self.counts = self.counts[:n_nodes].copy()
+            del self.growth, self.signed
