@@ -9,7 +9,8 @@ from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import PerColumn
-from outputcodes.learners.kernel import columns, decomposition, kernel_svm, small
+from outputcodes.learners.kernel import columns, decomposition, kernel_svm
+from outputcodes.learners.kernel import small as whole
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -23,7 +24,7 @@ MIXED = np.hstack([ALL_PAIRS[:, :7], 2 * np.eye(10, dtype=np.int8)[:, :4] - 1])
 def small_sets(monkeypatch):
     """Working sets of 64 rows, so that this sample, which is else solved as a whole, needs many of them."""
     monkeypatch.setattr(decomposition, "WORKING_SET", 64)
-    monkeypatch.setattr(small, "SMALL", 0)
+    monkeypatch.setattr(whole, "SMALL", 0)
 
 
 def fit(learner, data=None, M=MIXED, **how):
