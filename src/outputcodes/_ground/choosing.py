@@ -1,4 +1,4 @@
-"""Choices that do not hang on rounding: what differs by a billionth of the scale is equal, and the first of equals wins.
+"""Choices that do not hang on rounding: what differs by a billionth of the scale is equal, and the first one wins.
 
 Another processor, BLAS library or number of threads adds the same numbers in another order, and a weight of 1/n is not
 a weight of 1. The last digits of an objective therefore must not decide which column, threshold or γ is taken.

@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.blocks import Run, threads
+from outputcodes._ground.choosing import clearly_less, first_largest
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
@@ -221,7 +222,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             step = one.answers(X)
             F += step if one.column is None else np.outer(step, one.column)
             loss = self._loss(F, M, y, weight)
-            if loss < best:
+            if clearly_less(loss, best, loss):
                 best, best_at = loss, len(kept)
             elif len(kept) - best_at >= self.n_iter_no_change:
                 break
@@ -239,7 +240,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             UserWarning,
             stacklevel=3,
         )
-        frequent = np.bincount(sample.y, sample.weight).argmax()
+        frequent = first_largest(np.bincount(sample.y, sample.weight), sample.weight.sum())
         if fixed is None:
             fixed = np.where(np.arange(len(self.classes_)) == frequent, 1, -1).astype(np.int8)[:, None]
         self.code_matrix_ = fixed

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
+from outputcodes._ground.choosing import without_noise
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.multilabel import EachLabel, LabelSetClassifier, indicates_labels, label_sets
@@ -52,7 +53,7 @@ class LabelSetBooster(LabelSetClassifier, Booster):
     def _without_rounds(self, M: NDArray[np.int8], frequent: int, sample: Sample) -> Array:
         if not self.multilabel_:
             return super()._without_rounds(M, frequent, sample)
-        return np.sign(sample.weight @ M[sample.y])
+        return np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """What `predict` answers after each round."""

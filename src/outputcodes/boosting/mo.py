@@ -20,7 +20,7 @@ class AdaBoostMO(SingleCallBooster):
     The built-in weak hypothesis is a stump whose test x_f <= threshold (x_f == threshold for categorical features) is
     shared by all columns, with an answer for each column on either side. Thresholds lie halfway between consecutive
     values; -inf makes a stump constant. Where x_f is missing (NaN) it answers 0. Tests that are equally good up to
-    1e-10 are ordered by feature, then threshold.
+    1e-9 are ordered by feature, then threshold.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import one_blas_thread
+from outputcodes._ground.choosing import sorting_key
 from outputcodes._ground.validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge, refuse_several_labels
@@ -165,7 +166,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             before = path.ended(model)
             model.estimator, model.random_state = given
             seconds[index] = time.perf_counter() - start
-            rank = (judged[index].error, *_flexibility(learner, path.data), index)
+            rank = (sorting_key(judged[index].error), *_flexibility(learner, path.data), index)
             if rank < best:
                 best, kept = rank, model
             models[index] = None
@@ -191,7 +192,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             "loo_error": error,
             "loo_kind": np.array([judged[i].kind for i in range(len(candidates))]),
             "mean_test_score": 1 - error,
-            "rank_test_score": rankdata(error, method="min").astype(np.int32),
+            "rank_test_score": rankdata([sorting_key(one) for one in error], method="min").astype(np.int32),
             "mean_fit_time": seconds,
         }
         self.best_index_ = best

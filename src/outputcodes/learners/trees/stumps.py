@@ -34,7 +34,7 @@ class BoostedStumps(SharedLearner):
     they share the binned features and every pass over them. The margin is the sum of the answers.
 
     Thresholds lie halfway between the nearest values that the column's own examples take; -inf makes a stump
-    constant. Where x_f is missing (NaN) the stump abstains: it answers 0. Stumps that are equally good up to 1e-10 are
+    constant. Where x_f is missing (NaN) the stump abstains: it answers 0. Stumps that are equally good up to 1e-9 are
     ordered by feature, then threshold, then the one that answers +1 on the left.
 
     Parameters

@@ -48,7 +48,7 @@ class Tree(SharedLearner):
     Questions are x_f <= t, with t halfway between the nearest values of the region, and x_f ∈ S for categorical
     features, with the best of all subsets S. Missing values (NaN) go together to the side where the cost is less, or
     have one for themselves; for categorical features they are one more category. If the region had none in training,
-    they go to the heavier side, as do new categories. Of questions that are equally good, up to 1e-10 of the region's
+    they go to the heavier side, as do new categories. Of questions that are equally good, up to 1e-9 of the region's
     weight, the one with the widest gap between the values on either side is asked, as a share of the feature's range.
 
     Parameters
