@@ -75,7 +75,7 @@ def rounds():
     table = []
     for name in ("letter", "isolet"):
         X, y, X_test, y_test = split(name)
-        M = as_code("dense").matrix(y.max() + 1, random_state=0)
+        M = as_code("dense").draw(y.max() + 1, random_state=0).matrix()
         (n, d), L = X.shape, M.shape[1]
         ours = AdaBoostMO(M, ROUNDS, n_jobs=2)
         AdaBoostMO(M, 2, n_jobs=2).fit(X, y)  # compiled before the clock starts

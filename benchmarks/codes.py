@@ -16,7 +16,7 @@ from outputcodes.codes import BCH, Code, Dense, Sparse, min_distance
 
 
 def measure(name: str, code: Code, k: int) -> dict[str, object]:
-    seconds, found = interleaved({name: lambda: code.matrix(k, random_state=0)}, repeats=3)
+    seconds, found = interleaved({name: lambda: code.draw(k, random_state=0).matrix()}, repeats=3)
     M = found[name]
     return {
         "code": name,

@@ -91,7 +91,7 @@ def exponential_loss(F, y, M):
 
 def measure(name, code):
     X, y, X_test, y_test = load(name)
-    M = as_code(code).matrix(y.max() + 1, random_state=0)
+    M = as_code(code).draw(y.max() + 1, random_state=0).matrix()
     n, d, L = *X.shape, M.shape[1]
     BoostedStumps(1).fit(X, y > 0)  # compiled before the clock starts
     seconds, answers = interleaved(

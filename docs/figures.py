@@ -58,7 +58,7 @@ def draw_codes() -> plt.Figure:
     }
     figure, axes = plt.subplots(3, 1, figsize=(9, 7), layout="constrained")
     for ax, (name, code) in zip(axes, named.items(), strict=True):
-        M = code.matrix(10, random_state=0)
+        M = code.draw(10, random_state=0).matrix()
         codes.plot(M, ax=ax)
         ax.set_aspect("equal")
         ax.set_anchor("W")

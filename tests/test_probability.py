@@ -149,7 +149,7 @@ def test_a_class_with_one_example_has_its_warning_and_its_probability():
     assert np.allclose(softmax.predict_proba(X).sum(axis=1), 1)
 
 
-@pytest.mark.filterwarnings("ignore:.*answer a constant", "ignore:.*no held-out margins of both signs")
+@pytest.mark.filterwarnings("ignore:.*return a constant", "ignore:.*no held-out margins of both signs")
 def test_columns_that_are_constant_on_the_sample_do_no_harm():
     rows = {0: [1, -1, -1, 1], 1: [-1, 1, -1, 1], 2: [-1, -1, 1, -1]}
     for probability in KINDS:

@@ -80,7 +80,7 @@ def test_length_over_distance_of_the_classic_codes(k):
     for M, expected in (
         (oracles.one_vs_all(k), k / 2),
         (oracles.all_pairs(k), 2 * pairs / (pairs + 1)),
-        (Complete().matrix(k), 2 * splits / (splits + 1)),
+        (Complete().draw(k).matrix(), 2 * splits / (splits + 1)),
     ):
         F = np.zeros((5, M.shape[1]))
         assert bounds.training_error_bound(F, [0, 1, 2, 0, 1], M, "logistic") == pytest.approx(expected)

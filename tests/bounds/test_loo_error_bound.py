@@ -165,8 +165,8 @@ def test_never_below_n_trainings(data_set, C, gamma, code, bias):
     M = {
         "one-vs-all": oracles.one_vs_all(3).astype(np.int8),
         "all-pairs": oracles.all_pairs(3).astype(np.int8),
-        "dense": Dense().matrix(3, random_state=0),
-        "sparse": Sparse().matrix(3, random_state=0),
+        "dense": Dense().draw(3, random_state=0).matrix(),
+        "sparse": Sparse().draw(3, random_state=0).matrix(),
     }[code]
     learner = KernelSVM(C=C, gamma=gamma, bias=bias, tol=1e-9)
     data = learner.prepare(X)

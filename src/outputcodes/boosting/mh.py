@@ -7,13 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes.boosting.label_sets import LabelSetBooster
 from outputcodes.boosting.single_call import SingleCallBooster
-from outputcodes.codes import as_code
+from outputcodes.codes import OneVsAll
 from outputcodes.decoders import Decoder
 
 
-class AdaBoostMH(LabelSetBooster, SingleCallBooster):
+class AdaBoostMH(SingleCallBooster):
     """AdaBoost.MH: for each label, whether a row has it; one weak hypothesis a round for all labels.
 
     It minimises the Hamming loss, the share of pairs (row, label) answered wrongly. With a vector y, one label a row,
@@ -78,6 +77,8 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
     0.24
     """
 
+    takes_label_sets = True
+
     def __init__(
         self,
         n_rounds: int = 500,
@@ -107,6 +108,5 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _code_of_labels(self) -> NDArray[np.int8]:
-        M: NDArray[np.int8] = as_code("one-vs-all").matrix(len(self.classes_))
-        return M
+    def _code(self, seed: int) -> NDArray[np.int8]:
+        return OneVsAll().draw(len(self.classes_)).matrix()

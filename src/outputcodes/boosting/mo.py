@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._ground.validation import check_classes
 from outputcodes.boosting.single_call import SingleCallBooster
 from outputcodes.codes import check_code, code_for
 from outputcodes.decoders import Decoder
@@ -121,13 +120,12 @@ class AdaBoostMO(SingleCallBooster):
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         _, code = code_for(self.code, self.classes_)
-        if getattr(code, "needs_problem", False):
+        if code.needs_problem:
             raise ValueError(
                 f"code={self.code!r} is made from data and needs OutputCodeClassifier; the code_matrix_ that it finds "
                 "can be given to AdaBoostMO."
             )
-        M: NDArray[np.int8] = check_code(code.matrix(len(self.classes_), random_state=seed))
-        return M
+        return check_code(code.draw(len(self.classes_), random_state=seed))
 
     def _live(self, M: NDArray[np.int8], y: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         present = M[np.unique(y)]
@@ -136,6 +134,5 @@ class AdaBoostMO(SingleCallBooster):
             raise ValueError("No column of the code has both signs on this sample: there is nothing to boost.")
         return None if live.all() else np.asarray(live)
 
-    def _number(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        self.classes_, _ = code_for(self.code, check_classes(labels))
-        return np.searchsorted(self.classes_, labels)
+    def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
+        return code_for(self.code, present)[0]

@@ -14,8 +14,7 @@ from outputcodes._histograms.stumps import TIE
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
-from outputcodes.boosting.base import Sample
-from outputcodes.boosting.label_sets import LabelSetBooster
+from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.single_call import coefficient
 from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
 from outputcodes.decoders import Decoder
@@ -25,7 +24,7 @@ Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 
-class AdaBoostMR(LabelSetBooster):
+class AdaBoostMR(Booster):
     """AdaBoost.MR: each right label of a row is to have a larger margin than each wrong one.
 
     It minimises the rank loss, the share of triples (row, wrong label, right label) in the wrong order. As the weights
@@ -90,6 +89,8 @@ class AdaBoostMR(LabelSetBooster):
 
     records: ClassVar[tuple[str, ...]] = ("better", "worse", "equal", "Z")
 
+    takes_label_sets = True
+
     def __init__(
         self,
         n_rounds: int = 500,
@@ -115,7 +116,7 @@ class AdaBoostMR(LabelSetBooster):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _code_of_labels(self) -> Signs:
+    def _code(self, seed: int) -> Signs:
         return 2 * np.eye(len(self.classes_), dtype=np.int8) - 1
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round]:

@@ -191,16 +191,11 @@ class PartlyConstant(Columns):
 
     def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """(n, L)."""
-        return self._whole(self.fitted.margins(take_rows(X, rows)))
+        return self.with_constants(self.fitted.margins(take_rows(X, rows)))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """The margins after each round."""
-        return map(self._whole, self.fitted.staged_margins(X))
-
-    def _whole(self, live: Array) -> Array:
-        F = np.tile(self.constant, (len(live), 1))
-        F[:, self.live] = live
-        return F
+        return map(self.with_constants, self.fitted.staged_margins(X))
 
 
 def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
