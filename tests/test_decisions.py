@@ -192,9 +192,9 @@ def test_parameters_are_judged_when_fitting():
         DecisionClassifier(RidgeClassifier()).fit(X, y)
     rows = {0: [1, -1, -1], 1: [-1, 1, -1], 2: [-1, -1, 1], 3: [1, 1, 1]}
     lacking = OutputCodeClassifier(LogisticRegression(max_iter=1000), code=rows, probability="likelihood")
-    with pytest.raises(ValueError, match=r"priors=\[1, 1, 1, 1\] can't .* no example of the classes \[3\]"):
+    with pytest.raises(ValueError, match=r"priors=\[1, 1, 1, 1\] cannot .* no examples of the classes \[3\]"):
         DecisionClassifier(lacking, priors=[1, 1, 1, 1]).fit(X, y)
-    with pytest.raises(ValueError, match="which LogisticRegression lacks"):
+    with pytest.raises(ValueError, match="LogisticRegression has none"):
         DecisionClassifier(LogisticRegression(max_iter=1000), reject_beyond=0.5).fit(X, y)
     assert not hasattr(DecisionClassifier(OutputCodeClassifier("ridge")), "predict_proba")
 

@@ -1,4 +1,4 @@
-"""Boosters whose columns are the labels: one label a row, or a set of labels a row (an indicator matrix)."""
+"""Boosters whose columns are the labels, for single-label and multilabel problems (an indicator matrix)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 
 
 class LabelSetBooster(LabelSetClassifier, Booster):
-    """A booster that also takes several labels a row, each then read off the sign of its margin.
+    """A booster that also supports multilabel problems, where the sign of the margin decides on each label.
 
-    A subclass writes `_code_of_labels`.
+    A subclass implements `_code_of_labels`.
     """
 
     def _check_targets(self, X: Any, y: Any) -> NDArray[Any]:
@@ -55,7 +55,7 @@ class LabelSetBooster(LabelSetClassifier, Booster):
         return np.sign(sample.weight @ M[sample.y])
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """What `predict` answers after each round."""
+        """Yield the predictions after each round."""
         if not self._several():
             yield from super().staged_predict(X)
         else:
