@@ -198,7 +198,7 @@ def test_sparse_data_for_foreign_estimators():
         ({"estimator": SVC(kernel="precomputed")}, "uses a precomputed kernel"),
         ({"code": "designed"}, "code='designed' is learned from data and needs OutputCodeClassifier"),
         ({"estimator": LogisticRegression(), "categorical_features": [0]}, "for the built-in stumps"),
-        ({"estimator": LogisticRegression(), "hypotheses": "abstaining"}, "for the built-in stumps"),
+        ({"estimator": LogisticRegression(), "hypotheses": "abstaining"}, "needs the built-in stumps"),
         ({"decoder": "nearest"}, "decoder='nearest' is unknown"),
         ({"code": "one-vs-one"}, "code='one-vs-one' is unknown"),
     ],
