@@ -113,8 +113,8 @@ def mo_margin_bound_by_edge(edge: float, n_rounds: int, M: ArrayLike, theta: flo
 def mo_margin_bound_by_zeros(Z: ArrayLike, eta: float, y: ArrayLike, M: ArrayLike, theta: float = 0.0) -> float:
     """Return the bound (L/ρ) e^(2ηθ) (q + (1 − q) ∏ Z_t) on the share of margins ≤ θ, θ ≥ 0, for any code.
 
-    This is Theorem 6 with q the share of pairs (example, column) with a 0; ∏ Z_t is the mean of exp(−M(y_i,
-    s)·F_s(x_i)) over the others.
+    This is Theorem 6 with q the share of pairs (example, column) with a 0; ∏ Z_t is the mean of
+    exp(−M(y_i, s)·F_s(x_i)) over the others.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Bounds on the leave-one-out error of kernel SVMs with a code, from one training.
 
 Without a bias, leaving out example i changes the margin of a column at x_i by at most α_i·K(x_i, x_i), and only against
-the entry of its class: M(y_i, s)·f_s ≥ M(y_i, s)·f_s^i ≥ M(y_i, s)·f'_s with the pessimistic margins f'_s = f_s −
-M(y_i, s)·α_is·K(x_i, x_i). Consider a decoder whose score of a class never falls when the margins agree with the class
-more. It misclassifies the left-out example i only if it misclassifies f'. Theorem 4.1 and Corollary 4.1 of Passerini,
-Pontil & Frasconi are this count for linear decoding and for losses.
+the entry of its class: M(y_i, s)·f_s ≥ M(y_i, s)·f_s^i ≥ M(y_i, s)·f'_s with the pessimistic margins
+f'_s = f_s − M(y_i, s)·α_is·K(x_i, x_i). Consider a decoder whose score of a class never falls when the margins agree
+with the class more. It misclassifies the left-out example i only if it misclassifies f'. Theorem 4.1 and Corollary 4.1
+of Passerini, Pontil & Frasconi are this count for linear decoding and for losses.
 """
 
 from __future__ import annotations
