@@ -43,7 +43,7 @@ def probabilistic_colouring(phi: Array, gamma: float, rng: np.random.Generator) 
     largest = np.abs(phi).max()
     chance = expit(gamma * phi / largest) if largest > 0 else np.full(len(phi), 0.5)
     while True:
-        # As φ sums to 0, some chance is at least ½ and some at most ½, so a draw is constant with probability ¾ at most.
+        # As φ sums to 0, some chance is at least ½ and some at most ½, so a draw is constant with probability ≤ ¾.
         plus = rng.random(len(phi)) < chance
         if plus.any() and not plus.all():
             return np.where(plus, 1, -1).astype(np.int8)
