@@ -238,13 +238,13 @@ def test_decoders_for_which_the_theorem_fails_are_refused():
 def test_bad_arguments():
     M, F, y = oracles.all_pairs(3), np.zeros((2, 3)), [0, 1]
     for alpha, diag, message in [
-        (np.zeros((2, 2)), np.ones(2), "don't fit"),
-        (np.zeros((2, 3)), np.ones(3), "don't fit"),
+        (np.zeros((2, 2)), np.ones(2), "do not match F"),
+        (np.zeros((2, 3)), np.ones(3), "do not match F"),
         (-np.ones((2, 3)), np.ones(2), "alpha must be"),
         (np.ones((2, 3)), np.ones(2), "0 where the code"),
         (np.full((2, 3), np.nan), np.ones(2), "alpha must be"),
         (np.full((2, 3), np.inf), np.ones(2), "alpha must be"),
-        (np.zeros((2, 3)), -np.ones(2), "diag holds"),
+        (np.zeros((2, 3)), -np.ones(2), "diag contains"),
     ]:
         with pytest.raises(ValueError, match=message):
             loo_error_bound(F, y, M, alpha, diag)
