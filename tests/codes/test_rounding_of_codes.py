@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from rounding import equal_weights, nudged, nudged_values, tied
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
@@ -12,6 +11,7 @@ from outputcodes.codes.column_rule import first_column
 from outputcodes.codes.confusion_guided import ConfusionGuided
 from outputcodes.codes.designed import Designed
 from outputcodes.learners import Ridge, Tree
+from rounding import equal_weights, nudged, nudged_values, tied
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
 
@@ -27,7 +27,7 @@ def test_rows_are_dealt_alike(k, similar):
     apart = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
     S = np.exp(-np.minimum(apart, k - apart) / 3)
     for seed in range(4):
-        M = Dense(length=12, n_candidates=10).matrix(k, seed)
+        M = Dense(length=12, n_candidates=10).draw(k, seed).matrix()
         rows = assign(M, S, similar).tolist()
         for other in (symmetric_noise(S, seed), S / 3, np.full((k, k), 0.1) + S):
             assert assign(M, other, similar).tolist() == rows
@@ -39,7 +39,7 @@ def test_rows_are_dealt_alike_to_real_classes(n):
     X, y = X[:n], y[:n]
     order = np.random.default_rng(0).permutation(n)
     for seed in range(6):
-        M = Dense(length=12).matrix(10, seed)
+        M = Dense(length=12).draw(10, seed).matrix()
         found = {assign(M, centroid_similarity(X, y, 10, w)).tobytes() for w in equal_weights(n, seed)}
         found.add(assign(M, centroid_similarity(X[order], y[order], 10)).tobytes())
         found.add(assign(M, centroid_similarity(nudged(X, seed), y, 10)).tobytes())

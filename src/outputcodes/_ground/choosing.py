@@ -91,7 +91,8 @@ def _in_parts(values: ArrayLike, parts: float) -> Array:
     largest = np.abs(checked).max(initial=0.0)
     if largest == 0.0:
         return np.zeros(checked.shape)
-    return np.copysign(np.floor(np.abs(checked) / largest * parts + (1.0 - UP_FROM)), checked) + 0.0
+    whole: Array = np.floor(np.abs(checked) / largest * parts + (1.0 - UP_FROM))
+    return np.copysign(whole, checked) + 0.0  # no -0
 
 
 @njit(nogil=True, cache=True)

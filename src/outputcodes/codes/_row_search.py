@@ -74,7 +74,7 @@ def _exchanged(rows: Rows, alike: Array, apart: Array) -> Rows:
         # What exchanging a and b adds to the sum: Σ over c ≠ a, b of (alike_ac - alike_bc)·(dealt_bc - dealt_ac).
         change = product + product.T - own[:, None] - own + 2 * alike * dealt
         a, b = np.unravel_index(first_smallest(change.ravel(), scale), change.shape)
-        if not clearly_less(change[a, b], 0.0, scale):
+        if not clearly_less(float(change[a, b]), 0.0, scale):
             return rows
         rows[[a, b]] = rows[[b, a]]
 

@@ -80,7 +80,7 @@ class DiscriminantTree(DataDriven):
 
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
-            F = problem.margins(OneVsAll().matrix(k), 5 if self.cv is None else self.cv)
+            F = problem.margins(OneVsAll().draw(k).matrix(), 5 if self.cv is None else self.cv)
             # Rows that are alike have margins that differ by rounding, and must not be put in different bins by it.
             X = np.where(np.isnan(F), F, to_six_digits(np.nan_to_num(F)))
         else:
