@@ -260,9 +260,9 @@ class Booster(DecodingClassifier, BaseEstimator):
 
     def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
         """The margins of a booster that kept no round."""
-        if not self.targets_.multilabel:
-            return M[frequent].astype(np.float64)
-        return np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
+        row: Array = M[frequent].astype(np.float64)
+        votes: Array = np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
+        return votes if self.targets_.multilabel else row
 
     def _decoder(self, M: AnyCode) -> Decoder:
         return EachLabel() if self.targets_.multilabel else decoder_for(self.decoder, self.margin_loss, M)
