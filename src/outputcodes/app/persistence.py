@@ -9,7 +9,6 @@ the purpose can crash the process.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
+from outputcodes._ground.files import in_place_of
 from outputcodes.app.tables.schema import Schema
 
 # What fitted models need beyond our types and scikit-learn's estimators, which skops trusts by itself.
@@ -122,7 +122,7 @@ def save(
         "summary": dict(summary or {}),
     }
     described = json.dumps(manifest, indent=1)
-    with _in_place_of(path) as part:
+    with in_place_of(path) as part:
         try:
             skops.dump(model, part, compression=ZIP_DEFLATED)
             # skops writes some things that it cannot read again; better to learn it while the model is still there.
@@ -195,17 +195,6 @@ def _is_ours(name: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return isinstance(found, type) and found.__module__ == module
-
-
-@contextmanager
-def _in_place_of(path: Path) -> Iterator[Path]:
-    """A file beside `path` which takes its place at the end, unless something goes wrong."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextmanager

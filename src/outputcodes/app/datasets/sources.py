@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn import datasets as bundled
 
+from outputcodes._ground.files import in_place_of
 from outputcodes.app.datasets.errors import ChecksumError, DatasetError, UnavailableError
 from outputcodes.app.datasets.known import KNOWN, check, class_counts
 from outputcodes.app.tables.formats import frames
@@ -134,7 +135,5 @@ def fetch(name: str) -> Entry:
 def write(path: Path, content: bytes) -> None:
     """Write a file that appears under its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder) / path.name
+    with in_place_of(path) as part:
         part.write_bytes(content)
-        part.replace(path)

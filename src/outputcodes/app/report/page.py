@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from outputcodes._ground.files import in_place_of
+
 SCRIPTS = ("dom.js", "charts.js", "explain.js", "ranking.js", "page.js")
 
 
@@ -58,11 +60,6 @@ def write_report(data: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     ...     write_report(report_data([{"learner": "SVC", "error": 0.1}]), Path(folder, "report.html")).name
     'report.html'
     """
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_text(render(data), "utf-8")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return target
+    with in_place_of(path) as part:
+        part.write_text(render(data), "utf-8")
+    return Path(path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from typing import Any
 
+from outputcodes._ground.files import in_place_of
 from outputcodes.app import persistence, tables
 from outputcodes.app.report.answers import answers
 from outputcodes.app.report.explain import explain_row
@@ -47,17 +47,12 @@ def predict_file(
         remedy = "fit it with --probability softmax" if coded else "fit another, by --learner"
         raise ValueError(f"{model}: the {type(final).__name__} in it answers no probabilities: {remedy}.")
     out = Path(out)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
     written = 0
     opened: Any = gzip.open if out.suffix == ".gz" else open
-    try:
-        with opened(part, "wt", encoding="utf-8", newline="") as file:
-            for chunk in tables.read_chunks(data, manifest.schema, rows=rows, encoding=encoding):
-                answered(fitted, chunk, proba, explain).to_csv(file, index=False, header=written == 0)
-                written += len(chunk)
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
+    with in_place_of(out) as part, opened(part, "wt", encoding="utf-8", newline="") as file:
+        for chunk in tables.read_chunks(data, manifest.schema, rows=rows, encoding=encoding):
+            answered(fitted, chunk, proba, explain).to_csv(file, index=False, header=written == 0)
+            written += len(chunk)
     return written
 
 
