@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from outputcodes._ground.planning import Planning
+
 Matrix = NDArray[np.int8]
 
 
@@ -87,6 +89,9 @@ class Code(BaseEstimator):
 
     # Whether the matrix is made from data: then only a classifier, which gives a `problem`, can ask for it.
     needs_problem: ClassVar[bool] = False
+
+    # How a comparison treats the code where nobody names it.
+    planning: ClassVar[Planning] = Planning()
 
     def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
         """Return the (k, L) int8 matrix; for two classes every code is [[-1], [+1]].

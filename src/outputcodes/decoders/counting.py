@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders.base import Array, Decoder, Scorer, matches
 
 
@@ -19,6 +20,8 @@ class Laplacian(Decoder):
     >>> Laplacian().scores([[2.0, -1.0, 0.3]], [[1, 0, 0], [1, -1, -1]]).round(3)
     array([[0.667, 0.6  ]])
     """
+
+    planning = Planning(tried=False)
 
     breaks_ties = False
 
@@ -41,6 +44,8 @@ class BetaDensity(Decoder):
     >>> BetaDensity().scores([[2.0, -1.0, 0.3]], [[1, 0, 0], [1, -1, -1]]).round(3)
     array([[0.816, 0.463]])
     """
+
+    planning = Planning(tried=False)
 
     breaks_ties = False
 
@@ -77,6 +82,8 @@ class InverseHamming(Decoder):
     >>> InverseHamming().scores(M, M).round(12) + 0.0
     array([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.]])
     """
+
+    planning = Planning(cost=60)
 
     breaks_ties = False
 

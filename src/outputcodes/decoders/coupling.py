@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders._coupling import ACCEPTED, divergence_coupling, pairwise_coupling
 from outputcodes.decoders.base import Array, Scorer, check_fitted_on
 from outputcodes.decoders.likelihood import SigmoidDecoder
@@ -49,6 +50,8 @@ class Coupling(SigmoidDecoder):
     >>> Coupling("wu-lin-weng").fit(F, [0, 0, 1, 1, 2], M).probabilities(F[:1], M).round(3)
     array([[0.537, 0.194, 0.269]])
     """
+
+    planning = Planning(tried=False)
 
     scores_are_logarithms = True
 

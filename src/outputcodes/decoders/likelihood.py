@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders._overlap import (
     MOST_BITS,
     MOST_SETS,
@@ -76,6 +77,8 @@ class Likelihood(SigmoidDecoder):
     >>> Likelihood().fit(F, [0, 0, 1, 1, 2], M).probabilities(F[:1], M).round(3)
     array([[0.556, 0.178, 0.265]])
     """
+
+    planning = Planning(tried=False)
 
     scores_are_logarithms = True
 
