@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ _PLANNING = {
     "exponential": Planning(cost=40),
 }
 
-LOSSES: dict[str, Loss] = {name: Loss(name, *row, planning=_PLANNING[name]) for name, row in _ROWS.items()}
+LOSSES: dict[str, Loss] = {name: replace(Loss(name, *row), planning=_PLANNING[name]) for name, row in _ROWS.items()}
 
 
 def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:

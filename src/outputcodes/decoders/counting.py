@@ -22,7 +22,6 @@ class Laplacian(Decoder):
     """
 
     planning = Planning(tried=False)
-
     breaks_ties = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -46,7 +45,6 @@ class BetaDensity(Decoder):
     """
 
     planning = Planning(tried=False)
-
     breaks_ties = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -84,7 +82,6 @@ class InverseHamming(Decoder):
     """
 
     planning = Planning(cost=60)
-
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:

@@ -52,7 +52,6 @@ class Coupling(SigmoidDecoder):
     """
 
     planning = Planning(tried=False)
-
     scores_are_logarithms = True
 
     def __init__(

@@ -79,7 +79,6 @@ class Likelihood(SigmoidDecoder):
     """
 
     planning = Planning(tried=False)
-
     scores_are_logarithms = True
 
     def __init__(self, cv: Any = 3, targets: Literal["platt", "plain"] = "platt") -> None:

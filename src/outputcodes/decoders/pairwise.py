@@ -60,7 +60,6 @@ class Dag(Decoder):
     """
 
     planning = Planning(tried=False)
-
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:

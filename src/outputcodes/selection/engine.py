@@ -138,7 +138,7 @@ def _result(cell: Cell, decoder: str, folds: list[Measurement]) -> Result:
         columns=round(float(np.mean(lengths))) if lengths else None,
         fold_errors=tuple(one.error for one in decoded),
         # Medians, as the first training of a kind may include its compilation.
-        fit_seconds=float(np.median([one.fit_seconds for one in folds])),  # type: ignore[arg-type]
+        fit_seconds=float(np.median([one.fit_seconds for one in folds])),
         predict_seconds=float(np.median([one.predict_seconds for one in decoded])),
         size_bytes=round(float(np.mean(sizes))) if sizes else None,
         parameters=cell.parameters,

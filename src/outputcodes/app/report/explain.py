@@ -184,7 +184,7 @@ def explain_row(asked: Answers, i: int, *, brief: bool = False, values: bool = T
         rival = int(np.where(np.arange(len(scores)) == predicted, -np.inf, scores).argmax())
     margins = None if asked.margins is None else asked.margins[i]
     lead = None
-    if not brief and margins is not None and asked.decoder is not None and rival is not None:
+    if not brief and rival is not None and not (margins is None or asked.code is None or asked.decoder is None):
         parts = asked.decoder.contributions(margins[None], asked.code)
         lead = None if parts is None else parts[0, predicted] - parts[0, rival]
     return Explanation(

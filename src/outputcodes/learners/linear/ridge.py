@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -51,6 +52,7 @@ class Ridge(SharedLearner):
     (4, 3)
     """
 
+    planning = Planning(cost=15)
     loss = "squared"
     takes_sparse = True
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
+from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -89,6 +90,7 @@ class BoostedStumps(SharedLearner):
     array([ 1, 20, 20])
     """
 
+    planning = Planning(cost=60)
     takes_nan: ClassVar[bool] = True
     loss = "exponential"
 
