@@ -103,6 +103,7 @@ def gather(
 
     Examples
     --------
+    >>> from outputcodes.selection import Decoded
     >>> cell = Cell("ridge", "dense", ("hamming", "vote"))
     >>> folds = [Measurement("ridge", "dense", f, 10, 0.5, 80, {"hamming": Decoded(0.1 * f, 0.1)}) for f in range(2)]
     >>> rows, notes = gather([cell], [folds], 2)

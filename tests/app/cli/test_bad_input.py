@@ -73,7 +73,7 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split"),
         (
             ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
-            "None of the decoders vote",
+            "none of the decoders vote",
         ),
         (["compare", "iris", "--resume"], "needs out (--out)"),
         (["code", "nothing"], "nothing"),
@@ -114,7 +114,7 @@ def test_probabilities_of_a_model_without(run, fruit, tmp_path):
     assert "no probabilities: fit it with --probability softmax" in done.err
     run("fit", fruit, "--learner", "svc", "--out", tmp_path / "m.skops")
     done = run("predict", tmp_path / "m.skops", fruit, "--proba", "--out", tmp_path / "p.csv")
-    assert (done.code, "the SVC in it answers no probabilities: fit another" in done.err) == (2, True)
+    assert (done.code, "the SVC in it has no probabilities: fit another" in done.err) == (2, True)
 
 
 def test_what_is_read_is_not_written_over(run, fruit, model, tmp_path):

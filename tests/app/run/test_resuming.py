@@ -1,7 +1,4 @@
-"""What one run leaves to the next: its lock, failures that are tried again, and which rows were missed."""
-
-import subprocess
-import sys
+"""A run and the next one in its folder: the lock, failures that are tried again, and which rows were missed."""
 
 import numpy as np
 import pytest
@@ -13,20 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes.app import persistence, tables
-from outputcodes.app.workflow import Source, cross_validation, make_plan, official, run
-from outputcodes.app.workflow.evaluate import evaluate, packed, unpacked
-from outputcodes.app.workflow.journal import Journal, JournalError
-
-run_module = sys.modules["outputcodes.app.workflow.run"]
-HOLDER = """
-import sys, time
-from pathlib import Path
-from outputcodes.app.workflow.journal import Journal
-with Journal(Path(sys.argv[1]), {"seed": 0}) as journal:
-    journal.add({"fold": 0})
-    print("held", flush=True)
-    time.sleep(600)
-"""
+from outputcodes.app.run import Source, compare_table, comparing, cross_validation, make_plan, official
+from outputcodes.selection.journal import Journal, JournalError
+from outputcodes.selection.measure import measure
 
 
 @pytest.fixture(scope="module")
@@ -41,74 +27,54 @@ def halves(wine):
     return Source("wine", wine, official(np.where(rows < 90, "train", "test")))
 
 
-def test_one_run_at_a_time_and_a_killed_one_holds_nothing(tmp_path):
-    path = tmp_path / "results.jsonl"
-    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert holder.stdout.readline() == "held\n"
-        before = path.read_bytes()
-        for resume in (True, False):
-            with pytest.raises(JournalError, match="is being written by another run"):
-                Journal(path, {"seed": 0}, resume=resume)
-        assert path.read_bytes() == before
-    finally:
-        holder.kill()
-        holder.wait()
-        holder.stdout.close()
-    with Journal(path, {"seed": 0}, resume=True) as journal:
-        assert journal.lines == [{"fold": 0}]
-
-
 def test_the_folder_is_held_until_report_and_model_are_written(halves, tmp_path, monkeypatch):
-    write = run_module._write
+    write = comparing.write
 
     def meanwhile(*args, **options):
         with pytest.raises(JournalError, match="another run"):
             Journal(tmp_path / "results.jsonl", {}, resume=True)
         write(*args, **options)
 
-    monkeypatch.setattr(run_module, "_write", meanwhile)
-    run(halves, make_plan(178, 3, learners=["decision-tree"]), out=tmp_path)
+    monkeypatch.setattr(comparing, "write", meanwhile)
+    compare_table(halves, make_plan(178, 3, learners=["decision-tree"]), out=tmp_path)
     assert (tmp_path / "model.skops").exists()
 
 
-def test_a_failure_is_told_again_and_one_that_is_gone_is_made_good(wine, tmp_path, monkeypatch):
+def test_a_failure_is_reported_again_and_one_that_is_gone_is_repaired(wine, tmp_path, monkeypatch):
     source = Source("wine", wine, cross_validation(wine.target, 3))
     plan = make_plan(178, 3, learners=["maxent", "decision-tree", "ridge"], codes=["complete"], decoders=["loss"])
     short_of_memory = True
 
-    def evaluated(cell, table, train, test, **options):
+    def measured(cell, model, X, y, train, test, **options):
         if short_of_memory and cell.learner == "decision-tree" and 0 in test:
-            return {"failed": "no memory", "unconverged": False}
+            raise MemoryError("no memory")
         if cell.learner == "ridge":
-            return {"failed": "never", "unconverged": False}
-        return evaluate(cell, table, train, test, **options)
+            raise ValueError("never")
+        return measure(cell, model, X, y, train, test, **options)
 
-    monkeypatch.setattr(run_module, "evaluate", evaluated)
-    first = run(source, plan, out=tmp_path)
-    assert {row["learner"] for row in first.rows} == {"maxent"}
+    monkeypatch.setattr(comparing, "measure", measured)
+    first = compare_table(source, plan, out=tmp_path)
+    assert {row.learner for row in first.rows} == {"maxent"}
     assert {"decision-tree: no memory", "ridge complete: never"} <= set(first.notes)
     before = (tmp_path / "results.jsonl").read_bytes()
-    again = run(source, plan, out=tmp_path, resume=True)
+    again = compare_table(source, plan, out=tmp_path, resume=True)
     assert again.notes == first.notes
     assert (tmp_path / "results.jsonl").read_bytes() == before
     report = (tmp_path / "report.html").read_text()
     short_of_memory = False
-    last = run(source, plan, out=tmp_path, resume=True)
-    assert {row["learner"] for row in last.rows} == {"maxent", "decision-tree"}
+    last = compare_table(source, plan, out=tmp_path, resume=True)
+    assert {row.learner for row in last.rows} == {"maxent", "decision-tree"}
     assert (tmp_path / "results.jsonl").read_bytes().startswith(before)
     # The report of the run without the tree is not that of this one.
     assert "no memory" in report
     assert "no memory" not in (tmp_path / "report.html").read_text()
-    alone = run(source, plan)
-    assert {row["learner"]: row["fold_errors"] for row in last.rows} == {
-        row["learner"]: row["fold_errors"] for row in alone.rows
-    }
+    alone = compare_table(source, plan)
+    assert {row.learner: row.fold_errors for row in last.rows} == {row.learner: row.fold_errors for row in alone.rows}
 
 
 def test_on_one_split_p_is_that_of_the_rows_which_one_of_two_misses(halves, tmp_path):
     plan = make_plan(178, 3, learners=["maxent", "decision-tree"])
-    rows = {row["learner"]: row for row in run(halves, plan, out=tmp_path).rows}
+    rows = {row.learner: row for row in compare_table(halves, plan, out=tmp_path).rows}
     ((train, test),) = halves.splits.pairs
     X, y = halves.table.frame, halves.table.target.to_numpy()
     models = {
@@ -117,48 +83,42 @@ def test_on_one_split_p_is_that_of_the_rows_which_one_of_two_misses(halves, tmp_
     }
     missed = {name: m.fit(X.iloc[train], y[train]).predict(X.iloc[test]) != y[test] for name, m in models.items()}
     for name, row in rows.items():
-        np.testing.assert_array_equal(row["losses"], missed[name])
+        np.testing.assert_array_equal(row.losses, missed[name])
         interval = binomtest(int(missed[name].sum()), len(test)).proportion_ci(0.95, method="wilson")
-        assert row["interval"] == pytest.approx(list(interval))
+        assert row.interval == pytest.approx(list(interval))
     b, c = ((missed["maxent"] & ~missed["decision-tree"]).sum(), (missed["decision-tree"] & ~missed["maxent"]).sum())
     assert b + c > 5
-    best, other = sorted(rows.values(), key=lambda row: row["rank"])
-    assert best["p_value"] is None
-    assert other["p_value"] == pytest.approx(binomtest(int(b), int(b + c)).pvalue)
+    best, other = sorted(rows.values(), key=lambda row: row.rank)
+    assert best.p_value is None
+    assert other.p_value == pytest.approx(binomtest(int(b), int(b + c)).pvalue)
     # Read again from the file they are the same, and the report has the same p-value.
-    resumed = run(halves, plan, out=tmp_path, resume=True)
+    resumed = compare_table(halves, plan, out=tmp_path, resume=True)
     assert resumed.computed == 0
-    assert resumed.rows[1]["p_value"] == other["p_value"]
-    assert f'"p_value":{other["p_value"]!r}' in (tmp_path / "report.html").read_text()
+    assert resumed.rows[1].p_value == other.p_value
+    assert f'"p_value":{other.p_value!r}' in (tmp_path / "report.html").read_text()
     assert '"losses":' not in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("metric", ["balanced", "log-loss"])
 def test_other_metrics_on_one_split_are_means_over_rows(halves, metric, tmp_path):
     plan = make_plan(178, 3, learners=["maxent", "decision-tree"], metric=metric)
-    first, second = run(halves, plan, metric=metric, out=tmp_path).rows
-    n = len(first["losses"])
+    first, second = compare_table(halves, plan, metric=metric, out=tmp_path).rows
+    n = len(first.losses)
     assert n == len(halves.splits.pairs[0][1])
     for row in (first, second):
-        assert row["losses"].mean() == pytest.approx(row["error"], rel=1e-6)
-        half = ttest_1samp(row["losses"], 0).confidence_interval(0.95).high - row["losses"].mean()
-        assert row["interval"] == pytest.approx([max(row["error"] - half, 0), row["error"] + half], rel=1e-6)
-    d = second["losses"] - first["losses"]
-    assert second["p_value"] == pytest.approx(ttest_1samp(d, 0).pvalue)
-    assert run(halves, plan, metric=metric, out=tmp_path, resume=True).rows[1]["p_value"] == second["p_value"]
-
-
-@pytest.mark.parametrize("n", [1, 7, 8, 9, 1000])
-def test_losses_survive_packing(n):
-    numbers = np.random.default_rng(n).random(n)
-    np.testing.assert_array_equal(unpacked(packed(numbers < 0.3), n), numbers < 0.3)
-    assert len(packed(numbers < 0.3)) <= n / 6 + 4
-    np.testing.assert_allclose(unpacked(packed(numbers), n), numbers, rtol=1e-7)
+        assert row.losses.mean() == pytest.approx(row.error, rel=1e-6)
+        half = ttest_1samp(row.losses, 0).confidence_interval(0.95).high - row.losses.mean()
+        assert row.interval == pytest.approx([max(row.error - half, 0), row.error + half], rel=1e-6)
+    d = second.losses - first.losses
+    assert second.p_value == pytest.approx(ttest_1samp(d, 0).pvalue)
+    assert compare_table(halves, plan, metric=metric, out=tmp_path, resume=True).rows[1].p_value == second.p_value
 
 
 def test_a_notebook_shows_the_ranking_and_the_model_file_the_winner(halves, tmp_path):
-    outcome = run(Source("<wine>", halves.table, halves.splits), make_plan(178, 3, learners=["maxent"]), out=tmp_path)
+    outcome = compare_table(
+        Source("<wine>", halves.table, halves.splits), make_plan(178, 3, learners=["maxent"]), out=tmp_path
+    )
     shown = outcome._repr_html_()
     assert "&lt;wine&gt;: 178 rows, 3 classes, 90 rows for training, 88 for the test" in shown
-    assert f"<td>{100 * outcome.rows[0]['error']:.2f}</td>" in shown
-    assert persistence.describe(tmp_path / "model.skops").summary["error"] == outcome.rows[0]["error"]
+    assert f"<td>{100 * outcome.rows[0].error:.2f}</td>" in shown
+    assert persistence.describe(tmp_path / "model.skops").summary["error"] == outcome.rows[0].error

@@ -55,7 +55,7 @@ function headline() {
         known(best.columns) ? tile(count(best.columns), "binary columns") : null,
         known(best.fit_seconds) ? tile(seconds(best.fit_seconds), folds > 1 ? "to train one fold" : "to train") : null,
         tested
-          ? tile(`${level} of ${others}`, "others not told apart from it at 5 %")
+          ? tile(`${level} of ${others}`, "others not significantly worse at 5 %")
           : null,
       ].filter(known),
     );
@@ -141,9 +141,11 @@ function ranking() {
     });
     arrange();
   }
+  const value = (row) =>
+    sorting.key === "interval" ? row.interval && row.interval[1] - row.error : row[sorting.key];
   // What is not known comes last in either direction; equal values stay in their ranks.
   function compare(a, b) {
-    const [x, y] = [rows[a][sorting.key], rows[b][sorting.key]];
+    const [x, y] = [value(rows[a]), value(rows[b])];
     const empty = (value) => !known(value) || value === "";
     if (empty(x) || empty(y)) return empty(x) - empty(y) || a - b;
     const order = typeof x === "string" ? x.localeCompare(y) : x - y;
