@@ -146,15 +146,7 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        self.train(X, y, sample_weight, **fit_params)
-        return self
-
-    def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Any:
-        from outputcodes.training import TrainedCode
-
-        problem, code = self._problem(X, y, sample_weight, fit_params)
-        self._fit_problem(problem, code)
-        return TrainedCode(self, problem)
+        return self._fit_problem(*self._problem(X, y, sample_weight, fit_params))
 
     def _fit_problem(self, problem: Problem, code: Any) -> Self:
         """`fit`, once everything is checked."""

@@ -220,25 +220,6 @@ class Problem:
         return F
 
 
-class TrainedCode:
-    def __init__(self, model: Any, problem: Problem) -> None:
-        self.model, self.problem = model, problem
-        self.code, self.loss = model.code_matrix_, model.margin_loss_
-
-    def objection(self, decoder: Any) -> Any:
-        from outputcodes.decoders import as_decoder
-
-        return as_decoder(decoder).for_loss(self.loss).objection(self.code)
-
-    def decoder(self, decoder: Any) -> Any:
-        from outputcodes.decoders.classifier import decoder_for
-
-        return self.fit_decoder(decoder_for(decoder, self.loss, self.code))
-
-    def fit_decoder(self, decoder: Any) -> Any:
-        return self.model._fit_decoder(decoder, self.problem)
-
-
 def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     """Examples that are the only ones with their sign in a column, and the column; without them it is constant.
 

@@ -106,9 +106,6 @@ class Code(BaseEstimator):
             return np.array([[-1], [1]], dtype=np.int8)
         return self._matrix(k, rng, problem)
 
-    def draw(self, *a: Any, **k: Any) -> Any:
-        return self.matrix(*a, **k)
-
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are wrong whatever the number of classes."""
 

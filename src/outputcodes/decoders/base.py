@@ -62,10 +62,6 @@ class Decoder(BaseEstimator):
         """The worst for the own class of all margins between F and `lowest`, which speak less for its codeword."""
         return lowest
 
-    @property
-    def has_probabilities(self) -> bool:
-        return hasattr(self, "probabilities")
-
     def for_loss(self, loss: Any) -> Decoder:
         """This decoder for a learner that minimises `loss`; itself unless it was left open."""
         return self

@@ -13,7 +13,6 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import check_weight
 from outputcodes.learners.base import Certificate, FittedColumns
 
@@ -33,7 +32,6 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
     takes_nan: ClassVar[bool] = False
     # Whether a warm start saves time and does not show in the answer; folds then start from the whole.
     warm_starts: ClassVar[bool] = False
-    planning: ClassVar[Planning] = Planning()
 
     def prepare(self, X: Any, like: Any = None) -> Any:
         """What depends on X alone, for all columns."""
