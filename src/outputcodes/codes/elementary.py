@@ -24,7 +24,7 @@ def _too_many_splits(size: Size) -> str | None:
 class OneVsAll(Code):
     """k columns, each asking for one class against all others; rho = 2.
 
-    >>> OneVsAll().matrix(3)
+    >>> OneVsAll().draw(3).matrix()
     array([[ 1, -1, -1],
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
@@ -41,7 +41,7 @@ class OneVsAll(Code):
 class AllPairs(Code):
     """k(k-1)/2 columns: class a (+1) against class b (-1), a < b in lexicographic order, 0 elsewhere.
 
-    >>> AllPairs().matrix(3)
+    >>> AllPairs().draw(3).matrix()
     array([[ 1,  1,  0],
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
@@ -64,7 +64,7 @@ class Ordinal(Code):
     Rows belong to the classes in sorted order, as everywhere: if that is not the order meant (words such as low, mid,
     high), give the classifier a mapping {label: row}.
 
-    >>> Ordinal().matrix(4)
+    >>> Ordinal().draw(4).matrix()
     array([[-1, -1, -1],
            [ 1, -1, -1],
            [ 1,  1, -1],
@@ -94,7 +94,7 @@ class Complete(Code):
     The first row is +1; the others count upwards, the second row slowest. Above `max_classes` classes
     the code is refused.
 
-    >>> Complete().matrix(3)
+    >>> Complete().draw(3).matrix()
     array([[ 1,  1,  1],
            [-1, -1,  1],
            [-1,  1, -1]], dtype=int8)
@@ -120,7 +120,7 @@ class TernaryComplete(Code):
     It has (3^k - 2^(k+1) + 1)/2 columns, the first non-zero entry of each +1, in lexicographic order.
     Above `max_classes` classes the code is refused.
 
-    >>> TernaryComplete().matrix(3)
+    >>> TernaryComplete().draw(3).matrix()
     array([[ 0,  1,  1,  1,  1,  1],
            [ 1, -1, -1, -1,  0,  1],
            [-1, -1,  0,  1, -1, -1]], dtype=int8)

@@ -46,12 +46,12 @@ class Read(HTMLParser):
 
 
 def test_the_ranking_as_a_table():
-    rows = ranked([Result(NASTY, fold_errors=[0.1, 0.2]), Result("tree", "dense", "loss", 9, fold_errors=[0.25, 0.35])])
+    rows = ranked([Result(NASTY, fold_errors=[0.1, 0.2]), Result("tree", "dense", "loss", 9, fold_errors=[0.25, 0.38])])
     found = Read(html_ranking(rows, title=NASTY, notes=[NASTY]))
     assert found.rows[0] == ["#", "learner", "code", "decoder", "L", "error %", "± 95 %", "p"]
     assert [row[1] for row in found.rows[1:]] == [NASTY, "tree"]
-    assert [row[4:6] for row in found.rows[1:]] == [["", "15.00"], ["9", "30.00"]]
-    assert found.rows[2][7] == f"{rows[1].p_value:.3f}"
+    assert [row[4:6] for row in found.rows[1:]] == [["", "15.00"], ["9", "31.50"]]
+    assert found.rows[2][7] == f"{rows[1].p_value:.3f}" == "0.099"
     assert "b" not in found.tags
     assert Read(rows._repr_html_()).rows == found.rows
 

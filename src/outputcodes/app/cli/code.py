@@ -29,7 +29,7 @@ def code(
     with reported_errors():
         if out is not None and out.suffix not in ENDINGS:
             raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
-        M = np.asarray(codes.as_code(name).draw(k, random_state=seed))
+        M = codes.as_code(name).draw(k, random_state=seed).matrix()
         if out is not None:
             _save(M, out)
     Console(soft_wrap=True).print(str(codes.describe(M)), markup=False, highlight=False)

@@ -49,8 +49,8 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
     >>> from outputcodes.app.run import open_source
     >>> source = open_source("iris", cv=3)
     >>> winner = finish(source, Result("ridge", "all-pairs", "hamming", fold_errors=(0.1, 0.2, 0.1)))
-    >>> winner.model.predict(source.table.frame[:1]), len(winner.held_out.predicted)
-    (array(['setosa'], dtype=object), 50)
+    >>> winner.model[-1].decoder, winner.summary["rows"], len(winner.held_out.predicted)
+    ('hamming', 150, 50)
     """
     data, decoder = source.table, best.decoder or "loss"
     # Predictions stay the decoder's; the report has a reliability curve, and `predict` can add probabilities.

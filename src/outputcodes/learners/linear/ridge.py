@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 
@@ -55,6 +56,7 @@ class Ridge(SharedLearner):
     planning = Planning(cost=15)
     loss = "squared"
     takes_sparse = True
+    leave_one_out = "exact"
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
@@ -69,7 +71,7 @@ class Ridge(SharedLearner):
         self,
         data: Centred,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -79,6 +81,7 @@ class Ridge(SharedLearner):
         seed: int = 0,
     ) -> FittedRidge:
         """Solve the normal equations of each group of columns; `init` and `seed` are not used."""
+        M = np.asarray(M)
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
         gap = np.empty(M.shape[1])
         for group in self._groups(data, y, M, weight, column_weight, effective_rows(y, M, weight, rows), n_jobs):
@@ -91,7 +94,7 @@ class Ridge(SharedLearner):
         self,
         data: Centred,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -111,6 +114,7 @@ class Ridge(SharedLearner):
         >>> np.allclose(learner.leave_one_out_margins(data, y, M)[0], without_the_first.margins(X[:1])[0])
         True
         """
+        M = np.asarray(M)
         rows = np.arange(len(y)) if rows is None else rows
         target = M[y[rows]]
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
@@ -124,6 +128,10 @@ class Ridge(SharedLearner):
         F -= leverage / np.where(alone, 1, 1 - leverage) * (target - F)
         F[alone] = 0
         return F
+
+    def flexibility(self, data: Centred) -> tuple[float, ...]:
+        """Return −alpha: the strongest penalty is the smoothest."""
+        return (-float(self.alpha),)
 
     def _groups(
         self,
@@ -143,7 +151,7 @@ class Ridge(SharedLearner):
         return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 
 
-class FittedRidge:
+class FittedRidge(FittedColumns):
     """One weight vector and intercept per column.
 
     Attributes
