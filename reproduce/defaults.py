@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from outputcodes.app.tables import infer
-from outputcodes.app.workflow.models import build
+from outputcodes.app.run import build
 from outputcodes.selection import compare, mean_ranks
 from reproduce.comparing import lower_claim
 from reproduce.data import sample, splits
