@@ -1,5 +1,6 @@
 """Choosing: codes, learners and decoders compared by folds, parameters chosen by leave-one-out bounds."""
 
+from outputcodes._ground.planning import Planning, Size
 from outputcodes.selection.bound_search import BoundSearch
 from outputcodes.selection.compare import compare
 from outputcodes.selection.journal import Journal, JournalError
@@ -20,9 +21,11 @@ __all__ = [
     "LeaveOneOut",
     "McNemar",
     "Measurement",
+    "Planning",
     "Ranking",
     "Result",
     "Results",
+    "Size",
     "TTest",
     "compare",
     "corrected_t_test",
