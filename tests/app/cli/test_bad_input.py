@@ -43,11 +43,11 @@ def test_a_target_or_a_split_that_is_not_there(run, fruit):
 
 
 def test_all_messages_differ(run, tmp_path):
-    told = set()
+    messages = set()
     for content, _ in BAD_TABLES.values():
         (tmp_path / "bad.csv").write_bytes(content)
-        told.add(run("fit", tmp_path / "bad.csv", "--out", tmp_path / "m.skops").err)
-    assert len(told) == len(BAD_TABLES)
+        messages.add(run("fit", tmp_path / "bad.csv", "--out", tmp_path / "m.skops").err)
+    assert len(messages) == len(BAD_TABLES)
 
 
 def test_a_line_that_never_ends(run, tmp_path):
@@ -151,7 +151,7 @@ def test_files_that_are_no_models(run, model, fruit, tmp_path, verb, capfd):
     assert (done.code, "pickle, which may run any code" in done.err) == (2, True)
     bad.write_bytes(model.read_bytes()[:2000])
     done = run(verb, bad, *rest)
-    assert (done.code, "cut off or damaged" in done.err) == (2, True)
+    assert (done.code, "incomplete or damaged" in done.err) == (2, True)
     with ZipFile(model) as old, ZipFile(bad, "w") as new:
         for name in old.namelist():
             content = old.read(name)
