@@ -91,18 +91,7 @@ def measure(
     for name, predicted, P, taken in readings:
         losses = row_losses(metric, y[test], predicted, P, final.classes_)
         decoded[name] = Decoded(float(losses.mean()), taken, losses if keep_losses else None)
-    return Measurement(
-        cell.learner,
-        cell.code,
-        fold,
-        columns,
-        seconds,
-        size(final),
-        decoded,
-        parameters=cell.parameters,
-        share=cell.share,
-        stage=cell.stage,
-    )
+    return Measurement.of(cell, fold, columns=columns, fit_seconds=seconds, size_bytes=size(final), decoders=decoded)
 
 
 def _read(
@@ -144,15 +133,7 @@ def attempt(cell: Cell, fold: int, measured: Callable[[], Measurement]) -> Measu
             message = " ".join(str(reason).split())
             expected = message and isinstance(reason, ValueError | ImportError | MemoryError)
             failed = message if expected else f"{type(reason).__name__}: {message}".removesuffix(": ")
-            return Measurement(
-                cell.learner,
-                cell.code,
-                fold,
-                failed=failed,
-                parameters=cell.parameters,
-                share=cell.share,
-                stage=cell.stage,
-            )
+            return Measurement.of(cell, fold, failed=failed)
     unconverged = any(issubclass(one.category, ConvergenceWarning) for one in caught)
     return replace(found, unconverged=unconverged)
 

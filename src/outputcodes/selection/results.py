@@ -83,6 +83,13 @@ class Measurement:
     share: float = 1.0
     stage: int = 0
 
+    @classmethod
+    def of(cls, cell: Cell, fold: int, **found: Any) -> Self:
+        """Return the measurement of a cell."""
+        return cls(
+            cell.learner, cell.code, fold, parameters=cell.parameters, share=cell.share, stage=cell.stage, **found
+        )
+
     def as_dict(self) -> Plain:
         """Return plain data, as JSON can hold it.
 

@@ -96,22 +96,23 @@ class Explanation:
             return f": the decoder {'corrects' if right else 'does not correct'} {them}"
         return "" if right else ": columns that do not see the truth decide"
 
-    def _shown(self) -> list[int]:
-        """The best classes, the true one and the rival."""
+    def _table(self) -> tuple[list[str], list[list[str]], list[bool]]:
+        """Headings, a row for each of the best classes, the true one and the rival, and which is the true one."""
         assert self.scores is not None
         order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
-        return order + [c for c in (self.truth, self.rival) if c is not None and c not in order]
+        order += [c for c in (self.truth, self.rival) if c is not None and c not in order]
+        headings, rows = ["class", "score"], [[str(self.classes[c]), f"{self.scores[c]:.4g}"] for c in order]
+        if self.margins is not None and self.code is not None:
+            headings += ["agree", "contradict"]
+            for row, product in zip(rows, self.code[order] * self.margins, strict=True):
+                row += [str(np.count_nonzero(product > 0)), str(np.count_nonzero(product < 0))]
+        return headings, rows, [c == self.truth for c in order]
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.summary())}</p>"]
         if self.scores is not None:
-            headings, rows = ["class", "score"], [[self.classes[c], f"{self.scores[c]:.4g}"] for c in self._shown()]
-            if self.margins is not None and self.code is not None:
-                headings += ["agree", "contradict"]
-                for row, c in zip(rows, self._shown(), strict=True):
-                    product = self.code[c] * self.margins
-                    row += [np.count_nonzero(product > 0), np.count_nonzero(product < 0)]
-            parts.append(html_table(headings, rows, bold=[c == self.truth for c in self._shown()]))
+            headings, rows, true = self._table()
+            parts.append(html_table(headings, rows, bold=true))
         if self.values:
             parts.append(html_table(["feature", "value"], self.values))
         return f"<div>{''.join(parts)}</div>"
@@ -120,15 +121,12 @@ class Explanation:
         lines = [self.summary()]
         if self.scores is None:
             return lines[0]
-        shown = self._shown()
-        width = max(5, *(len(str(self.classes[c])) for c in shown))
-        lines += ["", f"{'class':<{width}}  {'score':>10}" + ("" if self.margins is None else "   agree  contradict")]
-        for c in shown:
-            line = f"{self.classes[c]!s:<{width}}  {self.scores[c]:>10.4g}"
-            if self.margins is not None and self.code is not None:
-                product = self.code[c] * self.margins
-                line += f"  {np.count_nonzero(product > 0):>6}  {np.count_nonzero(product < 0):>10}"
-            lines.append(line + ("  ← truth" if c == self.truth else ""))
+        headings, rows, true = self._table()
+        width = max(len(name) for name, *_ in [headings, *rows])
+        lines.append("")
+        for (name, *cells), mark in zip([headings, *rows], [False, *true], strict=True):
+            numbers = "".join(f"  {cell:>{w}}" for cell, w in zip(cells, (10, 6, 10), strict=False))
+            lines.append(f"{name:<{width}}{numbers}" + ("  ← truth" if mark else ""))
         if self.lead is not None and self.rival is not None:
             top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]
             lines.append(
