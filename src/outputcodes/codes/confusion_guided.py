@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import clearly_less, first_smallest, to_six_digits
+from outputcodes._ground.planning import Planning
 from outputcodes.codes._data_driven import Array, DataDriven, HeldOut
 from outputcodes.codes.base import Matrix, checked_integer
 from outputcodes.codes.resolve import as_code
@@ -50,6 +51,8 @@ class ConfusionGuided(DataDriven):
     >>> model.code_matrix_[[1, 8], 10]  # the digits confused most
     array([-1,  1], dtype=int8)
     """
+
+    planning = Planning(tried=False)
 
     def __init__(self, code: Any = "one-vs-all", max_columns: int | None = None, n_pairs: int = 3, cv: Any = 3) -> None:
         self.code = code

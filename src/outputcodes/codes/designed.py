@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import clearly_less, first_smallest
+from outputcodes._ground.planning import Planning
 from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, check_problem
 from outputcodes.codes.base import Matrix, as_generator, checked_integer, checked_n_classes
 from outputcodes.codes.column_rule import Column, column_success, first_column
@@ -76,6 +77,8 @@ class Designed(DataDriven):
            [ 1, -1],
            [ 1,  1]], dtype=int8)
     """
+
+    planning = Planning(tried=False)
 
     def __init__(self, max_length: int | None = None, n_candidates: int = 8, patience: int = 5, cv: Any = 3) -> None:
         self.max_length = max_length

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.choosing import to_six_digits
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, labels_and_weight
 from outputcodes.codes._partition import ClassHistograms, exhaustive_search, floating_search
@@ -60,6 +61,8 @@ class DiscriminantTree(DataDriven):
            [ 1, -1],
            [ 1,  1]], dtype=int8)
     """
+
+    planning = Planning(tried=False)
 
     def __init__(self, features: str = "inputs", bins: int = 8, exhaustive_up_to: int = 8, cv: Any = 3) -> None:
         self.features = features

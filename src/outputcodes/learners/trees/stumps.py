@@ -14,6 +14,7 @@ from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
+from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -90,6 +91,7 @@ class BoostedStumps(SharedLearner):
     array([ 1, 20, 20])
     """
 
+    planning = Planning(cost=60)
     takes_nan: ClassVar[bool] = True
     loss = "exponential"
 
