@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import LEARNERS
-from reproduce.defaults import CODES, CURRENT, DECODERS, DEFAULTS, measure, present
-from reproduce.experiment import Result
-from reproduce.running import run
+from reproduce import Measurement, run_experiment
+from reproduce.defaults.ranking import CODES, CURRENT, present
+from reproduce.defaults.trial import DECODERS, DEFAULTS_EXPERIMENT, measure
 
 
 def test_errors_are_those_of_the_classifier_on_standardised_features() -> None:
@@ -46,10 +46,10 @@ def test_the_default_learner_is_the_named_one() -> None:
     assert np.array_equal(default.margins(X), named.margins(X))
 
 
-def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Result]:
-    """A learner's errors in per cent on each data set, the same with all codes; Hamming has one more."""
+def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Measurement]:
+    """A learner's errors in percent on each data set, the same with all codes; Hamming has one more."""
     return [
-        Result(
+        Measurement(
             {"data_set": name, "learner": learner},
             {
                 "classes": classes[name],
@@ -75,7 +75,7 @@ def test_learners_are_ranked_on_every_data_set() -> None:
     found = present(made_up(errors, {"a": 3, "b": 10, "c": 5}))
     tables = {table.title: table for table in found.tables}
     learners = tables["By learner"]
-    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of linear-svm; "a" and "c" have few classes, and "b" alone is no group.
+    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of linear-svm; "a" and "c" have few classes; "b" by itself is no group.
     assert learners.header == ("learner", "all", "k ≤ 7")
     assert learners.rows[:3] == [
         ("ridge", "1.33 (13.7)", "1.00 (5.5)"),
@@ -109,6 +109,6 @@ def test_any_part_of_the_results_is_presented(n: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_quick_run_end_to_end() -> None:
-    results = run(DEFAULTS, data_sets=["wine", "iris"], quick=True)
-    found = DEFAULTS.present(results)
-    assert {"By learner", "By code", "By decoder"} <= {table.title for table in found.tables}
+    found = run_experiment(DEFAULTS_EXPERIMENT, data_sets=["wine", "iris"], quick=True)
+    findings = DEFAULTS_EXPERIMENT.present(found)
+    assert {"By learner", "By code", "By decoder"} <= {table.title for table in findings.tables}
