@@ -75,12 +75,12 @@ def units(
 
 def measure(reading: Reading, k: int, code: str, rounds: int, repetitions: int, seed: int) -> dict[str, list[float]]:
     """Return the test errors of each repetition in percent: the average of the columns, and of each decoder."""
-    M = as_code(code).matrix(k)
+    M = as_code(code).draw(k).matrix()
     found: dict[str, list[float]] = {name: [] for name in MEASURES}
     for repetition in range(repetitions):
         x, x_test, y, y_test = draw_sample(k, (seed, k, repetition))
         F = boosted(x, y, M, x_test, reading, rounds)
-        found["binary"].append((1 - np.mean(M[y_test] * np.sign(F))) / 2)
+        found["binary"].append((1 - float(np.mean(M[y_test] * np.sign(F)))) / 2)
         for name in MEASURES[1:]:
             tied = as_decoder(name).ties(F, M)
             found[name].append(1 - np.mean(tied[np.arange(len(y_test)), y_test] / tied.sum(axis=1)))

@@ -97,7 +97,7 @@ def measure(
 ) -> dict[str, Any]:
     """Return the wrong predictions of each decoder in each fold, and how many trained columns did not converge."""
     data = load_data_set(data_set)
-    M = as_code(code).matrix(data.k, random_state=seed)
+    M = as_code(code).draw(data.k, random_state=seed).matrix()
     learner = KernelSVM(C, "poly", gamma=1.0, degree=4, coef0=coef0, max_iter=max_iter)
     wrong: dict[str, list[int]] = {decoder: [] for decoder in DECODERS}
     tested, trained, stopped = [], 0, 0

@@ -49,12 +49,12 @@ def measure(engine: str, approach: str, m: int, k: int, repeats: int) -> dict[st
         start = time.perf_counter()
         model.predict(X[m:])
         testing.append(time.perf_counter() - start)
-    fitted: Any = model.columns_.fitted
     if engine == "alone":
-        support = float(np.mean([svc.n_support_.sum() for svc in fitted.estimators]))
+        separate: Any = model.columns_.fitted
+        support = np.mean([svc.n_support_.sum() for svc in separate.estimators])
     else:
-        support = float(np.count_nonzero(fitted.dual(), axis=0).mean())
-    return {"training": min(training), "testing": min(testing), "support": support}
+        support = np.count_nonzero(model.columns_.dual(), axis=0).mean()
+    return {"training": min(training), "testing": min(testing), "support": float(support)}
 
 
 def units(data_sets: tuple[str, ...], quick: bool, repeats: int) -> list[Unit]:

@@ -9,11 +9,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.classifier import WithProblem
+from outputcodes import OutputCodeClassifier
 from outputcodes.codes import as_code
-from outputcodes.decoders import Likelihood, as_decoder
+from outputcodes.decoders import Decoder, Likelihood
 from outputcodes.learners import KernelSVM
 from outputcodes.selection.leave_one_out import judge
+from outputcodes.training import TrainedCode
 from reproduce.data import DataSet, Rows, encoder, load_data_set, splits
 from reproduce.passerini.curves import DECODERS
 
@@ -38,7 +39,7 @@ def measure_folds(
     parts = _folds(data_set, folds)
     wrong: Counter[str] = Counter()
     for part in parts:
-        wrong.update(_wrong(_fitted(part, code, gamma, bias, targets), part))
+        wrong.update(_wrong(*_trained(part, code, gamma, bias, targets), part))
     return {"tested": sum(len(part.y_test) for part in parts), "wrong": dict(wrong)}
 
 
@@ -48,10 +49,10 @@ def measure_split(
     """Count the test rows that each decoder misclassifies; add the leave-one-out bound of likelihood decoding."""
     data = load_data_set(data_set)
     part = _part(data, *partition(data_set, data, rows))
-    model = _fitted(part, code, gamma, bias, targets)
+    trained, likelihood = _trained(part, code, gamma, bias, targets)
     # As in the corollary, a tie is no error.
-    bound = judge(model, model.problem_, ties_as_errors=False).error
-    return {"tested": len(part.y_test), "wrong": _wrong(model, part), "bound": round(bound, 6)}
+    bound = judge(trained, likelihood, ties_as_errors=False).error
+    return {"tested": len(part.y_test), "wrong": _wrong(trained, likelihood, part), "bound": round(bound, 6)}
 
 
 def partition(data_set: str, data: DataSet, rows: int | None = None) -> tuple[Rows, Rows]:
@@ -81,15 +82,17 @@ def _part(data: DataSet, train: Rows, test: Rows) -> TrainTest:
     return TrainTest(X, data.y[train], X_test, data.y[test], data.k)
 
 
-def _fitted(part: TrainTest, code: str, gamma: float, bias: Bias, targets: Targets) -> WithProblem:
+def _trained(part: TrainTest, code: str, gamma: float, bias: Bias, targets: Targets) -> tuple[TrainedCode, Decoder]:
+    """Return the trained code and its likelihood decoder."""
     # By label, so that a class that a fold lacks keeps its row.
-    codewords = dict(enumerate(as_code(code).matrix(part.k, random_state=0).tolist()))
+    codewords = dict(enumerate(as_code(code).draw(part.k, random_state=0).matrix().tolist()))
     learner = KernelSVM(C=1.0, gamma=gamma, bias=bias)
-    model = WithProblem(learner, code=codewords, decoder=Likelihood(targets=targets), random_state=0)
-    return model.fit(part.X, part.y)
+    model = OutputCodeClassifier(learner, code=codewords, decoder=Likelihood(targets=targets), random_state=0)
+    trained = model.train(part.X, part.y)
+    return trained, model.decoder_
 
 
-def _wrong(model: WithProblem, part: TrainTest) -> dict[str, int]:
-    M, F = model.code_matrix_, model.margins(part.X_test)
-    decoders = {name: model.decoder_ if name == "likelihood" else as_decoder(name) for name in DECODERS}
-    return {name: int((decoder.predict(F, M) != part.y_test).sum()) for name, decoder in decoders.items()}
+def _wrong(trained: TrainedCode, likelihood: Decoder, part: TrainTest) -> dict[str, int]:
+    F = trained.margins(part.X_test)
+    decoders = {name: likelihood if name == "likelihood" else trained.decoder(name) for name in DECODERS}
+    return {name: int((decoder.predict(F, trained.code) != part.y_test).sum()) for name, decoder in decoders.items()}

@@ -1,4 +1,4 @@
-"""One table of margin losses L(z), z = y·f(x): value, derivative, and the conditions the theorems ask for."""
+"""The table of margin losses L(z), z = y·f(x): value, derivative, and the conditions that the theorems require."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from outputcodes._ground.validation import unknown_name
 Array = NDArray[np.float64]
 
 # e^700 ≈ 1e304: thousands of such terms can be added before a float overflows. Decoders compare logarithms
-# instead, so the cut never decides a prediction.
+# instead, so this limit never decides a prediction.
 LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A margin loss and what is known about it.
+    """A margin loss and its properties.
 
     Attributes
     ----------
     name : str
-        The name by which it is asked for.
+        Its name in the table.
     value : callable
         L(z), elementwise.
     derivative : callable or None
-        L'(z), elementwise; at a kink the derivative from the right. None where there is no useful one.
+        L'(z), elementwise; at a kink the derivative from the right. None if there is no useful derivative.
     at_zero : float
-        L(0), what an entry 0 of the code contributes.
+        L(0), the contribution of an entry 0 of the code.
     convex_at_zero : bool
         Condition (7) of Allwein, Schapire & Singer: (L(z) + L(-z))/2 ≥ L(0) > 0 for all z.
     nonnegative, nonincreasing : bool
-        L(z) ≥ 0 for all z; L never rises.
+        L(z) ≥ 0 for all z; L never increases.
     penalises_errors : bool
         L(z) ≥ L(0) > 0 for z < 0.
     odd : bool
-        L(z) + L(−z) = 2L(0): decoders then need L(F) alone.
+        L(z) + L(−z) = 2L(0), so that decoders need only L(F).
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Loss:
     odd: bool = False
 
     def __call__(self, z: ArrayLike) -> Array:
-        """L(z)."""
+        """Return L(z)."""
         return self.value(np.asarray(z, dtype=np.float64))
 
 
@@ -89,7 +89,7 @@ def _exponential_slope(z: Array) -> Array:
 
 
 def _logistic(z: Array) -> Array:
-    # log(1 + e^(-2z)), written so that neither side overflows.
+    # log(1 + e^(-2z)), without overflow on either side.
     return np.maximum(-2.0 * z, 0.0) + np.log1p(np.exp(-np.abs(2.0 * z)))
 
 
@@ -146,7 +146,7 @@ LOSSES: dict[str, Loss] = {name: Loss(name, *row) for name, row in _ROWS.items()
 def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:
     """Resolve a name, a `Loss` or a function of z to a `Loss`.
 
-    What is known of a user's function is found numerically, on the grid of `observe`.
+    The properties of a user's function are tested numerically, on the grid of `observe`.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:
 
 
 def observe(loss: Callable[[Array], Array], reach: float = 30.0, points: int = 6001) -> Loss:
-    """A user's loss, with its conditions tested on a symmetric grid of margins.
+    """Make a `Loss` of a user's function, with its conditions tested on a symmetric grid of margins.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def observe(loss: Callable[[Array], Array], reach: float = 30.0, points: int = 6
     if value.shape != z.shape or not np.isfinite(value).all():
         raise ValueError(
             f"loss={loss!r} must map an array of margins to finite values of the same shape; "
-            f"on {points} margins between ±{reach:g} it answered shape {value.shape}."
+            f"for {points} margins between ±{reach:g} it returned shape {value.shape}."
         )
     at_zero = float(np.asarray(loss(np.zeros(1)), dtype=np.float64)[0])
     slack = 1e-12 * (1.0 + np.abs(value))
