@@ -19,7 +19,7 @@ It is not part of the installed package and uses public names of `outputcodes` o
 """
 
 from reproduce.catalogue import EXPERIMENTS, find
-from reproduce.experiment import Claim, Experiment, Findings, Measurement, Picture, TextTable
+from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable
 from reproduce.judging import Agreement, lower_claim
 from reproduce.page import write_page
 from reproduce.running import run_experiment
@@ -30,7 +30,7 @@ __all__ = [
     "Claim",
     "Experiment",
     "Findings",
-    "Measurement",
+    "Observation",
     "Picture",
     "TextTable",
     "find",

@@ -56,7 +56,7 @@ def reproduce(
         try:
             for each, own, settings in plan:
                 with _progress_bar(console) as progress:
-                    measurements = run_experiment(
+                    observations = run_experiment(
                         each,
                         data_sets=own,
                         quick=quick,
@@ -68,7 +68,7 @@ def reproduce(
                         watch=_watch(progress, each.name),
                     )
                 written.add(each.stem)
-                _show(each, each.present(measurements), console)
+                _show(each, each.present(observations), console)
         finally:
             # Written even if an experiment failed, with what was measured before.
             if out is not None and written:

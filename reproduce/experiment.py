@@ -1,4 +1,4 @@
-"""What an experiment is: units of work that are measured one by one, and what the measurements show."""
+"""What an experiment is: units of work that are measured one by one, and what the observations show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-# The arguments of one measurement, as plain data. They identify it in a file of results.
+# The arguments of one observation, as plain data. They identify it in a file of results.
 Unit = dict[str, Any]
 Verdict = Literal["supported", "not supported", "undecided"]
 
@@ -20,7 +20,7 @@ def unit_key(unit: Unit) -> str:
     return repr(sorted(unit.items()))
 
 
-class Measurement(NamedTuple):
+class Observation(NamedTuple):
     """A unit, what was found for it, and the seconds that it took."""
 
     unit: Unit
@@ -58,7 +58,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the measurements of an experiment show; `headlines` are repeated at the top of the page."""
+    """What the observations of an experiment show; `headlines` are repeated at the top of the page."""
 
     tables: list[TextTable] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
@@ -84,11 +84,11 @@ class Experiment:
     measure : callable
         A module-level function: measure(**unit) → plain data. It may run in another process.
     present : callable
-        present(measurements) → Findings, for any subset of the units.
+        present(observations) → Findings, for any subset of the units.
     options : mapping
         The choices that the paper leaves open, with the values used here.
     record : str
-        The stem of the file of results. Experiments that share measurements share one file. Defaults to the name.
+        The stem of the file of results. Experiments that share observations share one file. Defaults to the name.
     timed : bool
         Whether the experiment measures time. Its units then run one after another.
     """
@@ -100,7 +100,7 @@ class Experiment:
     data_sets: tuple[str, ...]
     units: Callable[..., list[Unit]]
     measure: Callable[..., Any]
-    present: Callable[[list[Measurement]], Findings]
+    present: Callable[[list[Observation]], Findings]
     options: Mapping[str, Any] = field(default_factory=dict)
     record: str = ""
     timed: bool = False

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reproduce.experiment import Claim, Experiment, Findings, Measurement, Picture, TextTable, Unit, unit_key
+from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit, unit_key
 
 OPENING = """# Published results, reproduced
 
@@ -25,10 +25,10 @@ chance.
 
 
 class Record(NamedTuple):
-    """A file of results: the description of its run, the measurements, and the sessions in which they were made."""
+    """A file of results: the description of its run, the observations, and the sessions in which they were made."""
 
     description: dict[str, Any]
-    measurements: list[Measurement]
+    observations: list[Observation]
     sessions: list[dict[str, Any]]
 
 
@@ -42,10 +42,10 @@ class Section(NamedTuple):
 
 
 def read_record(path: Path) -> Record | None:
-    """Read a file of results; None if it holds no measurement. An unfinished last line is ignored."""
+    """Read a file of results; None if it holds no observation. An unfinished last line is ignored."""
     whole, _, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
     description, *lines = map(json.loads, whole.decode().splitlines() or ["null"])
-    found = [Measurement(line["unit"], line["found"], line["seconds"]) for line in lines if "unit" in line]
+    found = [Observation(line["unit"], line["found"], line["seconds"]) for line in lines if "unit" in line]
     return Record(description, found, [line["session"] for line in lines if "session" in line]) if found else None
 
 
@@ -92,12 +92,12 @@ def page_text(sections: Sequence[Section], folder: Path) -> str:
     )
 
 
-def _own(experiment: Experiment, record: Record) -> tuple[list[Measurement], str]:
-    """Return an experiment's measurements on the data sets that it has finished, and a note on what is missing.
+def _own(experiment: Experiment, record: Record) -> tuple[list[Observation], str]:
+    """Return an experiment's observations on the data sets that it has finished, and a note on what is missing.
 
     Other experiments may share the file.
     """
-    found = {unit_key(measurement.unit): measurement for measurement in record.measurements}
+    found = {unit_key(observation.unit): observation for observation in record.observations}
     units = experiment.units(experiment.data_sets, record.description["quick"], **record.description["options"])
     missing = [unit for unit in units if unit_key(unit) not in found]
     unfinished = {unit["data_set"] for unit in missing if "data_set" in unit}
@@ -117,11 +117,11 @@ def _run_times(sections: Iterable[Section]) -> TextTable:
     for stem, record in records.items():
         names = ", ".join(f"`{section.experiment.name}`" for section in sections if section.experiment.stem == stem)
         clock = f"{_clock(record):.0f}"
-        if sum(session["units"] for session in record.sessions) < len(record.measurements):
+        if sum(session["units"] for session in record.sessions) < len(record.observations):
             clock += " and more, in runs that were cut off"
-        work = f"{sum(measurement.seconds for measurement in record.measurements):.0f}"
+        work = f"{sum(observation.seconds for observation in record.observations):.0f}"
         jobs = "/".join(sorted({str(session["jobs"]) for session in record.sessions}))
-        rows.append((names, str(len(record.measurements)), work, clock, jobs))
+        rows.append((names, str(len(record.observations)), work, clock, jobs))
     header = ("experiments", "units", "seconds, sum over units", "seconds, wall clock", "jobs")
     minutes = sum(_clock(record) for record in records.values()) / 60
     return TextTable("Run times", header, rows, (f"Total: {minutes:.0f} minutes of wall-clock time.",))

@@ -10,10 +10,12 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from outputcodes.app.workflow.journal import Journal, Line
-from reproduce.experiment import Experiment, Measurement, Unit, check_known, unit_key
+from outputcodes.selection import Journal
+from reproduce.experiment import Experiment, Observation, Unit, check_known, unit_key
 
 Watch = Callable[[str, int, int], None]
+# A line of a file of results, as plain data.
+Line = dict[str, Any]
 
 
 def run_experiment(
@@ -26,8 +28,8 @@ def run_experiment(
     resume: bool = False,
     n_jobs: int = 1,
     watch: Watch | None = None,
-) -> list[Measurement]:
-    """Measure the requested units that have no result yet; return the measurements of all of them, in their order.
+) -> list[Observation]:
+    """Measure the requested units that have no result yet; return the observations of all of them, in their order.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def run_experiment(
             report(_described(line["unit"]), sum(unit_key(unit) in done for unit in units), len(units))
         if missing:
             journal.add({"session": {"units": len(missing), "seconds": time.perf_counter() - start, "jobs": jobs}})
-    return [Measurement(unit, done[unit_key(unit)]["found"], done[unit_key(unit)]["seconds"]) for unit in units]
+    return [Observation(unit, done[unit_key(unit)]["found"], done[unit_key(unit)]["seconds"]) for unit in units]
 
 
 def _measured(experiment: Experiment, units: list[Unit], n_jobs: int) -> Iterator[Line]:

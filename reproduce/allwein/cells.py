@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reproduce.allwein.published import CODES, Cell, Errors, cells
-from reproduce.experiment import Measurement, TextTable
+from reproduce.experiment import Observation, TextTable
 from reproduce.judging import Agreement, signed
 
 
@@ -33,11 +33,11 @@ class Proportion(NamedTuple):
 Ours = dict[Cell, Proportion]
 
 
-def errors_by_cell(measurements: Iterable[Measurement]) -> Ours:
+def errors_by_cell(observations: Iterable[Observation]) -> Ours:
     """Collect the cells of units {"data_set", "code", ...} that found {"wrong": {decoder: per fold}, "tested"}."""
     return {
         (own.unit["data_set"], decoder, own.unit["code"]): Proportion(sum(wrong), sum(own.found["tested"]))
-        for own in measurements
+        for own in observations
         for decoder, wrong in own.found["wrong"].items()
     }
 

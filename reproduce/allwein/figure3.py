@@ -17,7 +17,7 @@ from reproduce.experiment import (
     Claim,
     Experiment,
     Findings,
-    Measurement,
+    Observation,
     Picture,
     TextTable,
     Unit,
@@ -87,9 +87,9 @@ def measure(reading: Reading, k: int, code: str, rounds: int, repetitions: int, 
     return {name: [round(100 * float(error), 3) for error in errors] for name, errors in found.items()}
 
 
-def present(measurements: list[Measurement]) -> Findings:
+def present(observations: list[Observation]) -> Findings:
     """Present the errors beside the reference values, the figure per reading, and the claims per reading."""
-    found = {(r.unit["reading"], r.unit["code"], r.unit["k"]): r.found for r in measurements}
+    found = {(r.unit["reading"], r.unit["code"], r.unit["k"]): r.found for r in observations}
     readings = [reading for reading in READINGS if any(key[0] == reading for key in found)]
     sizes = sorted({key[2] for key in found})
 

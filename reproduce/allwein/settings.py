@@ -10,7 +10,7 @@ import numpy as np
 from reproduce.allwein.cells import agreements, errors_by_cell
 from reproduce.allwein.published import SOURCE, TABLE3
 from reproduce.allwein.table3 import SHORT, SMALL, measure
-from reproduce.experiment import Experiment, Findings, Measurement, TextTable, Unit
+from reproduce.experiment import Experiment, Findings, Observation, TextTable, Unit
 from reproduce.judging import signed
 
 SETTINGS = tuple(
@@ -36,20 +36,20 @@ def measure_setting(data_set: str, **setting: Any) -> dict[str, Any]:
     return {code: measure(data_set, code, **setting) for code in SHORT}
 
 
-def present(measurements: list[Measurement]) -> Findings:
+def present(observations: list[Observation]) -> Findings:
     """Count how many published errors each setting meets."""
     found = []
     for scaling, C, coef0 in SETTINGS:
         own = [
-            Measurement({"data_set": measurement.unit["data_set"], "code": code}, by_code, 0.0)
-            for measurement in measurements
-            if tuple(measurement.unit[name] for name in ("scaling", "C", "coef0")) == (scaling, C, coef0)
-            for code, by_code in measurement.found.items()
+            Observation({"data_set": observation.unit["data_set"], "code": code}, by_code, 0.0)
+            for observation in observations
+            if tuple(observation.unit[name] for name in ("scaling", "C", "coef0")) == (scaling, C, coef0)
+            for code, by_code in observation.found.items()
         ]
         judged = agreements(errors_by_cell(own), TABLE3).values()
         if judged:
             counts = tuple(sum(getattr(cell, side) for cell in judged) for side in ("within", "lower", "higher"))
-            stopped = sum(measurement.found["stopped"] for measurement in own)
+            stopped = sum(observation.found["stopped"] for observation in own)
             difference = np.mean([cell.difference for cell in judged])
             setting = (scaling, f"{C:g}", f"{coef0:g}")
             found.append((setting, (*counts, stopped), signed(float(difference))))

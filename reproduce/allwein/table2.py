@@ -15,7 +15,7 @@ from reproduce.allwein.drawing import BAR_COLOURS, BEYOND, draw_codes, draw_deco
 from reproduce.allwein.published import CODES, EXCLUDED2, SOURCE, TABLE1, TABLE2, Cell
 from reproduce.allwein.rivals import decoder_claims, no_code_dominates, rank_tables
 from reproduce.data import encoder, load_data_set, splits
-from reproduce.experiment import Experiment, Findings, Measurement, Picture, Unit
+from reproduce.experiment import Experiment, Findings, Observation, Picture, Unit
 
 # Decoders, and their names in titles.
 DECODERS = {"hamming": "Hamming", "randomised": "randomised loss", "exponential": "exponential loss"}
@@ -121,9 +121,9 @@ def measure(
     return {"wrong": wrong, "tested": tested, "columns": M.shape[1], "fit_seconds": round(seconds, 2)}
 
 
-def present(measurements: list[Measurement]) -> Findings:
+def present(observations: list[Observation]) -> Findings:
     """Present Table 2 once per decoder, the ranks of the codes, and Figures 4 and 7."""
-    ours = errors_by_cell(measurements)
+    ours = errors_by_cell(observations)
     judged = agreements(ours, TABLE2, EXCLUDED2)
     names = [name for name in TABLE2 if any(cell[0] == name for cell in ours)]
     tables = [

@@ -27,7 +27,7 @@ from reproduce.allwein.one_vs_all import FAR, svm_claims, weakest_code_claims, w
 from reproduce.allwein.published import CODES, SOURCE, TABLE1, TABLE3, Cell, cells
 from reproduce.allwein.rivals import rank_tables
 from reproduce.data import DataSet, Rows, encoder, load_data_set, splits
-from reproduce.experiment import Claim, Experiment, Findings, Measurement, Picture, TextTable, Unit
+from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit
 
 Scaling = Literal["unit", "length", "standard"]
 
@@ -127,9 +127,9 @@ def features(data: DataSet, train: Rows, scaling: Scaling) -> NDArray[np.float64
     return X
 
 
-def present(measurements: list[Measurement]) -> Findings:
+def present(observations: list[Observation]) -> Findings:
     """Present Table 3 once per decoder, the ranks of the codes, and Figures 5 and 6."""
-    ours = errors_by_cell(measurements)
+    ours = errors_by_cell(observations)
     judged = agreements(ours, TABLE3)
     names = [name for name in TABLE3 if any(cell[0] == name for cell in ours)]
     tables = [side_by_side(ours, TABLE3, name, f"Test error in %, {title}") for name, title in DECODERS.items()]
@@ -154,7 +154,7 @@ def present(measurements: list[Measurement]) -> Findings:
             partial(draw_codes, ours=ours, names=names, decoder="hinge"),
         ),
     ]
-    remarks = [_stopped(measurements), *why_not_weakest(ours, near), *REMARKS]
+    remarks = [_stopped(observations), *why_not_weakest(ours, near), *REMARKS]
     return Findings(tables, svm_claims(ours), pictures, remarks, headline(judged, "Allwein et al., Table 3 (SVM)"))
 
 
@@ -163,10 +163,10 @@ def _verdicts(title: str, claims: list[Claim]) -> TextTable:
     return TextTable(title, ("claim", "verdict", "evidence"), rows)
 
 
-def _stopped(measurements: list[Measurement]) -> str:
+def _stopped(observations: list[Observation]) -> str:
     counts = [
         f"{own.unit['data_set']} {own.unit['code']} {own.found['stopped']} of {own.found['trained']}"
-        for own in measurements
+        for own in observations
         if own.found["stopped"]
     ]
     return f"Columns that stopped before they converged: {'; '.join(counts) or 'none'}."

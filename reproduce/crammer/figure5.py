@@ -10,7 +10,7 @@ import numpy as np
 
 from outputcodes.decoders import Continuous
 from reproduce.crammer.general_solver import SOURCE, Array, Labels, Solve, dual, primal, quadrants
-from reproduce.experiment import Claim, Experiment, Findings, Measurement, Picture, TextTable, Unit
+from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit
 from reproduce.judging import slope
 
 K, DRAWS, TOL = 4, 3, 1e-5
@@ -52,15 +52,15 @@ def _units(data_sets: tuple[str, ...], quick: bool, repeats: int) -> list[Unit]:
     ]
 
 
-def _present(measurements: list[Measurement]) -> Findings:
-    if not measurements:
+def _present(observations: list[Observation]) -> Findings:
+    if not observations:
         return Findings()
-    sizes = sorted({r.unit["m"] for r in measurements})
+    sizes = sorted({r.unit["m"] for r in observations})
     taken = {
-        name: [statistics.median(r.found["seconds"][name] for r in measurements if r.unit["m"] == m) for m in sizes]
+        name: [statistics.median(r.found["seconds"][name] for r in observations if r.unit["m"] == m) for m in sizes]
         for name in STYLES
     }
-    apart = [max(_difference(r) for r in measurements if r.unit["m"] == m) for m in sizes]
+    apart = [max(_difference(r) for r in observations if r.unit["m"] == m) for m in sizes]
     ratios = {name: [other / ours for other, ours in zip(taken[name], taken["SPOC"], strict=True)] for name in STYLES}
     rows = [
         (
@@ -113,8 +113,8 @@ def _faster(where: str, other: str, times: int, ratios: list[float], apart: floa
     return Claim(statement, "supported" if least > times else "not supported", evidence)
 
 
-def _difference(measurement: Measurement) -> float:
-    smallest, *_, largest = sorted(map(float, measurement.found["objective"].values()))
+def _difference(observation: Observation) -> float:
+    smallest, *_, largest = sorted(map(float, observation.found["objective"].values()))
     return (largest - smallest) / smallest
 
 

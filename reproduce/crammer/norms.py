@@ -13,7 +13,7 @@ from outputcodes.decoders import Continuous, Decoder
 from outputcodes.learners import as_learner
 from reproduce.crammer.general_solver import SOURCE
 from reproduce.data import encoder, load_data_set, splits
-from reproduce.experiment import Experiment, Findings, Measurement, TextTable, Unit
+from reproduce.experiment import Experiment, Findings, Observation, TextTable, Unit
 from reproduce.judging import lower_claim
 
 NORMS: tuple[Literal["l1", "l2", "linf"], ...] = ("l1", "l2", "linf")
@@ -52,8 +52,8 @@ def _units(data_sets: tuple[str, ...], quick: bool, folds: int, **options: Any) 
     return [{"data_set": name, **options, "folds": 2 if quick else folds} for name in chosen]
 
 
-def _present(measurements: list[Measurement]) -> Findings:
-    errors = {r.unit["data_set"]: r.found["errors"] for r in measurements}
+def _present(observations: list[Observation]) -> Findings:
+    errors = {r.unit["data_set"]: r.found["errors"] for r in observations}
     header = ("data set", "columns", *(f"{name} %" for name in (*PLAIN, *NORMS)), *(f"{name} s" for name in NORMS))
     rows = [
         (
@@ -62,7 +62,7 @@ def _present(measurements: list[Measurement]) -> Findings:
             *(f"{r.found['errors'][name]:.1f}" for name in (*PLAIN, *NORMS)),
             *(f"{r.found['seconds'][name]:.2f}" for name in NORMS),
         )
-        for r in measurements
+        for r in observations
     ]
     claims = [
         lower_claim(

@@ -1,4 +1,4 @@
-"""Systems, learners, codes and decoders ranked over data sets: what the defaults were chosen from."""
+"""Combinations, learners, codes and decoders ranked over data sets: what the defaults were chosen from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from outputcodes.selection import mean_ranks
-from reproduce.experiment import Claim, Findings, Measurement, TextTable
+from reproduce.experiment import Claim, Findings, Observation, TextTable
 from reproduce.judging import lower_claim
 
 CODES = ("one-vs-all", "all-pairs", "dense", "sparse", "complete")
@@ -19,7 +19,7 @@ CODES = ("one-vs-all", "all-pairs", "dense", "sparse", "complete")
 GROUPS = {"all": (0, 99), "k ≤ 7": (0, 7), "k = 8–12": (8, 12), "k > 12": (13, 99)}
 
 
-class System(NamedTuple):
+class Combination(NamedTuple):
     """A learner, a code and a decoder."""
 
     learner: str
@@ -31,72 +31,80 @@ class System(NamedTuple):
 
 
 # The defaults of `OutputCodeClassifier`.
-CURRENT = System("linear-svm", "all-pairs", "loss")
+CURRENT = Combination("linear-svm", "all-pairs", "loss")
 
-# Errors in percent: data set → system → error.
-Errors = dict[str, dict[System, float]]
+# Errors in percent: data set → combination → error.
+Errors = dict[str, dict[Combination, float]]
 
 
-def present(measurements: list[Measurement]) -> Findings:
-    """Rank systems, learners, codes and decoders, over all data sets and by the number of classes."""
-    errors = _errors(measurements)
-    classes = {own.unit["data_set"]: own.found["classes"] for own in measurements}
+def present(observations: list[Observation]) -> Findings:
+    """Rank combinations, learners, codes and decoders, over all data sets and by the number of classes."""
+    errors = _errors(observations)
+    classes = {own.unit["data_set"]: own.found["classes"] for own in observations}
     groups = {
         group: {name: own for name, own in errors.items() if least <= classes[name] <= most}
         for group, (least, most) in GROUPS.items()
     }
-    tables = [table for group, own in groups.items() if (table := _systems(own, group))]
+    tables = [table for group, own in groups.items() if (table := _best(own, group))]
     for factor, fixed in (("learner", {"decoder": "loss"}), ("code", {"decoder": "loss"}), ("decoder", {})):
         ranked = {group: _marginal(own, factor, fixed) for group, own in groups.items()}
         tables += _factor(factor, fixed, {group: own for group, own in ranked.items() if own})
-    tables.append(_seconds(measurements))
+    tables.append(_seconds(observations))
     claims = [claim for group, own in groups.items() if (claim := _against_current(own, group))]
     return Findings([table for table in tables if table.rows], claims)
 
 
-def _errors(measurements: Iterable[Measurement]) -> Errors:
+def _errors(observations: Iterable[Observation]) -> Errors:
     errors: Errors = {}
-    for own in measurements:
+    for own in observations:
         for code, by_decoder in own.found["wrong"].items():
             for decoder, wrong in by_decoder.items():
-                system = System(own.unit["learner"], code, decoder)
-                errors.setdefault(own.unit["data_set"], {})[system] = 100 * wrong / own.found["tested"]
+                combination = Combination(own.unit["learner"], code, decoder)
+                errors.setdefault(own.unit["data_set"], {})[combination] = 100 * wrong / own.found["tested"]
     return errors
 
 
-def _shared(errors: Errors) -> list[System]:
-    """Return the systems that were measured on every data set."""
-    return [system for system in next(iter(errors.values()), {}) if all(system in own for own in errors.values())]
+def _shared(errors: Errors) -> list[Combination]:
+    """Return the combinations that were measured on every data set."""
+    return [
+        combination
+        for combination in next(iter(errors.values()), {})
+        if all(combination in own for own in errors.values())
+    ]
 
 
-def _ranked(errors: Errors) -> list[tuple[float, System]]:
-    """Return the mean ranks of the systems, the best first."""
-    if len(errors) < 2 or len(systems := _shared(errors)) < 3:
+def _ranked(errors: Errors) -> list[tuple[float, Combination]]:
+    """Return the mean ranks of the combinations, the best first."""
+    if len(errors) < 2 or len(combinations := _shared(errors)) < 3:
         return []
-    ranks = rankdata([[own[system] for system in systems] for own in errors.values()], axis=1).mean(axis=0)
-    return sorted(zip(ranks.tolist(), systems, strict=True))
+    ranks = rankdata([[own[combination] for combination in combinations] for own in errors.values()], axis=1).mean(
+        axis=0
+    )
+    return sorted(zip(ranks.tolist(), combinations, strict=True))
 
 
 def _critical_difference(errors: Errors) -> float:
-    systems = _shared(errors)
-    return mean_ranks(np.array([[own[system] for system in systems] for own in errors.values()])).critical_difference
+    combinations = _shared(errors)
+    return mean_ranks(
+        np.array([[own[combination] for combination in combinations] for own in errors.values()])
+    ).critical_difference
 
 
-def _systems(errors: Errors, group: str, shown: int = 8) -> TextTable | None:
+def _best(errors: Errors, group: str, shown: int = 8) -> TextTable | None:
     ranked = _ranked(errors)
     rows = [
-        (str(place), *system, f"{rank:.1f}", f"{np.mean([own[system] for own in errors.values()]):.1f}")
-        for place, (rank, system) in enumerate(ranked, start=1)
-        if place <= shown or system == CURRENT
+        (str(place), *combination, f"{rank:.1f}", f"{np.mean([own[combination] for own in errors.values()]):.1f}")
+        for place, (rank, combination) in enumerate(ranked, start=1)
+        if place <= shown or combination == CURRENT
     ]
     header = ("place", "learner", "code", "decoder", "mean rank", "mean error")
     if not rows:
         return None
     remark = (
-        f"{len(ranked)} systems on {len(errors)} data sets: {', '.join(errors)}. The critical difference of mean ranks "
-        f"is {_critical_difference(errors):.1f}."
+        f"{len(ranked)} combinations on {len(errors)} data sets: {', '.join(errors)}. The critical difference of mean "
+        f"ranks is {_critical_difference(errors):.1f}."
     )
-    return TextTable(f"The best systems, {group}", header, rows, (remark,))
+    return TextTable(f"The best combinations, {group}", header, rows, (remark,))
 
 
 class Level(NamedTuple):
@@ -110,13 +118,20 @@ def _marginal(errors: Errors, factor: str, fixed: Mapping[str, str]) -> tuple[di
     """Rank the levels of one factor by mean error over the others; return Friedman's p and critical difference too."""
     if len(errors) < 2:
         return None
-    systems = [system for system in _shared(errors) if all(getattr(system, at) == level for at, level in fixed.items())]
-    levels = list(dict.fromkeys(getattr(system, factor) for system in systems))
+    combinations = [
+        combination
+        for combination in _shared(errors)
+        if all(getattr(combination, at) == level for at, level in fixed.items())
+    ]
+    levels = list(dict.fromkeys(getattr(combination, factor) for combination in combinations))
     if len(levels) < 3:
         return None
     table = np.array(
         [
-            [np.mean([own[system] for system in systems if getattr(system, factor) == level]) for level in levels]
+            [
+                np.mean([own[combination] for combination in combinations if getattr(combination, factor) == level])
+                for level in levels
+            ]
             for own in errors.values()
         ]
     )
@@ -157,7 +172,7 @@ def _factor(
 def _against_current(errors: Errors, group: str) -> Claim | None:
     """Claim that choosing by mean rank beats the current defaults, on data sets that had no part in the choice.
 
-    On the data sets that made it the best, the best of a hundred systems is better than another by chance alone.
+    On the data sets that made it the best, the best of a hundred combinations is better than another by chance alone.
     """
     chosen = {
         name: ranked[0][1]
@@ -166,7 +181,7 @@ def _against_current(errors: Errors, group: str) -> Claim | None:
     }
     if not chosen or CURRENT not in _shared(errors):
         return None
-    lower = {name: errors[name][system] for name, system in chosen.items()}
+    lower = {name: errors[name][combination] for name, combination in chosen.items()}
     claim = lower_claim(
         f"Defaults, {group}: the best by mean rank on the other data sets is better than {CURRENT}",
         lower,
@@ -176,10 +191,10 @@ def _against_current(errors: Errors, group: str) -> Claim | None:
     return replace(claim, evidence=f"{claim.evidence}. Chosen: {', '.join(f'{one} ({n})' for one, n in counts)}")
 
 
-def _seconds(measurements: Iterable[Measurement]) -> TextTable:
+def _seconds(observations: Iterable[Observation]) -> TextTable:
     """Return the median seconds of training a code."""
     times: dict[tuple[str, str], list[float]] = {}
-    for own in measurements:
+    for own in observations:
         for code, seconds in own.found["fit_seconds"].items():
             times.setdefault((own.unit["learner"], code), []).append(seconds)
     learners = dict.fromkeys(learner for learner, _ in times)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes.app.run import build
 from outputcodes.app.tables import infer
-from outputcodes.app.workflow import build
 from outputcodes.selection import compare
 from reproduce.data import load_data_set, splits
 from reproduce.defaults.ranking import CODES, present
@@ -29,12 +29,12 @@ Every learner that has a name, with its default parameters, every code and every
 one-hot. The official partition of a data set is used, or five folds (also for segmentation and audiology); larger
 training sets are reduced to `rows` random rows. isolet is left out, because boosted stumps on its 617 features would
 take longer than all the rest. Random codes are drawn once per data set. The complete code is tried up to 7 classes.
-Systems are ranked on every data set by their test error; differences of mean ranks below the critical difference of
-Nemenyi's test at 5 % may be chance.
+Combinations are ranked on every data set by their test error; differences of mean ranks below the critical difference
+of Nemenyi's test at 5 % may be chance.
 
-The defaults of `OutputCodeClassifier` were chosen from these tables: linear-svm · all-pairs, the system with the lowest
-mean rank, with loss-based decoding, which is as good as likelihood decoding and needs no held-out margins. Before, they
-were logistic · all-pairs · loss. No number of classes calls for another code by more than chance.
+The defaults of `OutputCodeClassifier` were chosen from these tables: linear-svm · all-pairs, the combination with the
+lowest mean rank, with loss-based decoding, which is as good as likelihood decoding and needs no held-out margins.
+Before, they were logistic · all-pairs · loss. No number of classes calls for another code by more than chance.
 """
 
 
@@ -62,7 +62,7 @@ def measure(data_set: str, learner: str, rows: int, folds: int, seed: int) -> di
         found = compare(X, data.y, model[-1].estimator, codes, DECODERS, [(train, test)], n_jobs=1, random_state=seed)
         for row in found:
             wrong[row.code][row.decoder] += round(row.error * len(test))
-            if row.decoder == "loss":
+            if row.decoder == "loss" and row.fit_seconds is not None:
                 seconds[row.code].append(row.fit_seconds)
         tested += len(test)
     return {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from outputcodes.selection import corrected_t_test
-from reproduce.experiment import Claim, Experiment, Findings, Measurement, TextTable, Unit
+from reproduce.experiment import Claim, Experiment, Findings, Observation, TextTable, Unit
 from reproduce.jin.published import DATA_SETS, published
 from reproduce.jin.trial import TRAINING_SHARE, measure
 from reproduce.judging import lower_claim, signed
@@ -77,18 +77,18 @@ def _units(rows: tuple[Row, ...], data_sets: tuple[str, ...], quick: bool, **opt
     ]
 
 
-def _errors(measurements: list[Measurement], row: Row) -> dict[str, list[float]]:
+def _errors(observations: list[Observation], row: Row) -> dict[str, list[float]]:
     """Return the errors of a row of the tables, by data set."""
     return {
         r.unit["data_set"]: r.found["errors"]
-        for r in measurements
+        for r in observations
         if (r.unit["method"], r.unit["rounds"], r.unit["noise"]) == row
     }
 
 
-def _claim(statement: str, measurements: list[Measurement], lower: Row, higher: Row) -> Claim:
+def _claim(statement: str, observations: list[Observation], lower: Row, higher: Row) -> Claim:
     """Claim that one row is lower than another, and count the data sets on which that is significant."""
-    low, high = _errors(measurements, lower), _errors(measurements, higher)
+    low, high = _errors(observations, lower), _errors(observations, higher)
     claim = lower_claim(statement, *({s: float(np.mean(e)) for s, e in errors.items()} for errors in (low, high)))
     tests = [corrected_t_test(low[s], high[s], (1 - TRAINING_SHARE) / TRAINING_SHARE) for s in low if s in high]
     for_, against = (sum(t.p_value < 0.05 and sign * t.difference < 0 for t in tests) for sign in (1, -1))
@@ -96,9 +96,9 @@ def _claim(statement: str, measurements: list[Measurement], lower: Row, higher: 
     return Claim(statement, claim.verdict, claim.evidence + alone)
 
 
-def _table(title: str, measurements: list[Measurement], rows: tuple[Row, ...]) -> TextTable:
+def _table(title: str, observations: list[Observation], rows: tuple[Row, ...]) -> TextTable:
     """Return a table with a line per data set and a column per method."""
-    errors = [_errors(measurements, row) for row in rows]
+    errors = [_errors(observations, row) for row in rows]
     measured = [name for name in DATA_SETS if any(name in own for own in errors)]
     columns = list(zip(rows, errors, strict=True))
     body = [
@@ -115,13 +115,13 @@ def _cell(errors: list[float], there: float) -> str:
     return f"{mean:.1f} ± {reach:.1f} ({there:.1f}, {signed(float(mean) - there)})"
 
 
-def _gammas(measurements: list[Measurement], pairs: tuple[tuple[Row, Row], ...]) -> list[str]:
+def _gammas(observations: list[Observation], pairs: tuple[tuple[Row, Row], ...]) -> list[str]:
     """Report which γ the probabilistic code chose, and whether a γ other than the random code's paid."""
     chosen: Counter[float] = Counter()
     gained = []
     for low, high in pairs:
-        other = _errors(measurements, high)
-        for r in measurements:
+        other = _errors(observations, high)
+        for r in observations:
             name = r.unit["data_set"]
             if (r.unit["method"], r.unit["rounds"], r.unit["noise"]) == low and name in other:
                 gammas = r.found.get("gammas", [])
@@ -137,56 +137,56 @@ def _gammas(measurements: list[Measurement], pairs: tuple[tuple[Row, Row], ...])
     ]
 
 
-def _robustness(measurements: list[Measurement]) -> list[Claim]:
+def _robustness(observations: list[Observation]) -> list[Claim]:
     """Claim that wrong labels cost SmoothBoost less than AdaBoost.OC."""
     harm = {}
     for method in ("oc", "random"):
-        clean, noisy = (_errors(measurements, (method, 50, noise)) for noise in (0.0, 0.2))
+        clean, noisy = (_errors(observations, (method, 50, noise)) for noise in (0.0, 0.2))
         harm[method] = {s: float(np.mean(noisy[s]) - np.mean(clean[s])) for s in noisy if s in clean}
     return [lower_claim("Wrong labels raise SmoothBoost's error less than AdaBoost.OC's", harm["random"], harm["oc"])]
 
 
-def _table2(measurements: list[Measurement]) -> Findings:
+def _table2(observations: list[Observation]) -> Findings:
     claims = [
-        _claim("AdaBoost.OC is better than a random code of independent stumps", measurements, CLEAN[1], CLEAN[0]),
-        _claim("SmoothBoost is better than AdaBoost.OC on clean labels", measurements, CLEAN[3], CLEAN[1]),
+        _claim("AdaBoost.OC is better than a random code of independent stumps", observations, CLEAN[1], CLEAN[0]),
+        _claim("SmoothBoost is better than AdaBoost.OC on clean labels", observations, CLEAN[3], CLEAN[1]),
     ]
-    return Findings([_table("Clean labels, 50 stumps", measurements, CLEAN)], claims)
+    return Findings([_table("Clean labels, 50 stumps", observations, CLEAN)], claims)
 
 
-def _table3(measurements: list[Measurement]) -> Findings:
+def _table3(observations: list[Observation]) -> Findings:
     claims = [
         _claim(
-            "With a fifth of the labels wrong, SmoothBoost is better than AdaBoost.OC", measurements, NOISY[3], NOISY[1]
+            "With a fifth of the labels wrong, SmoothBoost is better than AdaBoost.OC", observations, NOISY[3], NOISY[1]
         ),
-        *_robustness(measurements),
+        *_robustness(observations),
     ]
-    return Findings([_table("A fifth of the training labels wrong, 50 stumps", measurements, NOISY)], claims)
+    return Findings([_table("A fifth of the training labels wrong, 50 stumps", observations, NOISY)], claims)
 
 
-def _table4(measurements: list[Measurement]) -> Findings:
+def _table4(observations: list[Observation]) -> Findings:
     claims = [
-        _claim(f"With {rounds} stumps the probabilistic code is better than the random one", measurements, low, high)
+        _claim(f"With {rounds} stumps the probabilistic code is better than the random one", observations, low, high)
         for rounds, low, high in ((50, CODES[1], CODES[0]), (20, CODES[3], CODES[2]))
     ]
-    table = _table("Random and probabilistic codes, clean labels", measurements, CODES)
+    table = _table("Random and probabilistic codes, clean labels", observations, CODES)
     return Findings(
-        [table], claims, remarks=[*_gammas(measurements, ((CODES[1], CODES[0]), (CODES[3], CODES[2]))), WHY_NO_GAIN]
+        [table], claims, remarks=[*_gammas(observations, ((CODES[1], CODES[0]), (CODES[3], CODES[2]))), WHY_NO_GAIN]
     )
 
 
-def _table5(measurements: list[Measurement]) -> Findings:
+def _table5(observations: list[Observation]) -> Findings:
     statement = "With a fifth of the labels wrong, the probabilistic code is better than the random one"
-    remarks = [*_gammas(measurements, ((NOISY_CODES[1], NOISY_CODES[0]),)), WHY_NO_GAIN, IDENTICAL]
-    table = _table("Random and probabilistic codes, a fifth of the labels wrong", measurements, NOISY_CODES)
-    return Findings([table], [_claim(statement, measurements, *NOISY_CODES[::-1])], remarks=remarks)
+    remarks = [*_gammas(observations, ((NOISY_CODES[1], NOISY_CODES[0]),)), WHY_NO_GAIN, IDENTICAL]
+    table = _table("Random and probabilistic codes, a fifth of the labels wrong", observations, NOISY_CODES)
+    return Findings([table], [_claim(statement, observations, *NOISY_CODES[::-1])], remarks=remarks)
 
 
-def _table6(measurements: list[Measurement]) -> Findings:
+def _table6(observations: list[Observation]) -> Findings:
     statement = "The probabilistic code is better than the deterministic one"
-    table = _table("Deterministic and probabilistic codes, clean labels", measurements, DETERMINISTIC)
+    table = _table("Deterministic and probabilistic codes, clean labels", observations, DETERMINISTIC)
     remark = "The γ of the probabilistic code are those chosen in Table 4."
-    return Findings([table], [_claim(statement, measurements, *DETERMINISTIC[::-1])], remarks=[remark])
+    return Findings([table], [_claim(statement, observations, *DETERMINISTIC[::-1])], remarks=[remark])
 
 
 def _experiment(number: int, title: str, rows: tuple[Row, ...], present: Any) -> Experiment:

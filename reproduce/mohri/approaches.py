@@ -16,7 +16,7 @@ from outputcodes.boosting import AdaBoostMH, AdaBoostMR
 from outputcodes.learners import BoostedStumps, KernelSVM
 from outputcodes.selection import mean_ranks
 from reproduce.data import encoder, load_data_set, splits
-from reproduce.experiment import Experiment, Findings, Measurement, TextTable, Unit
+from reproduce.experiment import Experiment, Findings, Observation, TextTable, Unit
 from reproduce.mohri.growth import SOURCE
 
 DATA_SETS = ("pendigits", "satimage", "segmentation", "optdigits", "yeast", "vowel", "vehicle", "ecoli", "glass")
@@ -84,8 +84,8 @@ def _units(data_sets: tuple[str, ...], quick: bool, folds: int) -> list[Unit]:
     ]
 
 
-def _present(measurements: list[Measurement]) -> Findings:
-    found = {(r.unit["data_set"], r.unit["approach"]): r.found for r in measurements}
+def _present(observations: list[Observation]) -> Findings:
+    found = {(r.unit["data_set"], r.unit["approach"]): r.found for r in observations}
     names = [name for name in DATA_SETS if all((name, approach) in found for approach in APPROACHES)]
     if not names:
         return Findings(remarks=["No data set has been measured with all approaches yet."])

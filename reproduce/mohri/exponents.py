@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduce.experiment import Claim, Findings, Measurement, Picture, TextTable, Verdict
+from reproduce.experiment import Claim, Findings, Observation, Picture, TextTable, Verdict
 from reproduce.judging import Slope, slope
 
 APPROACHES = ("one-vs-all", "one-vs-one")
@@ -30,16 +30,16 @@ FIXED_COSTS = (
 )
 
 
-def present(measurements: list[Measurement]) -> Findings:
+def present(observations: list[Observation]) -> Findings:
     """Present the exponents and whether those of separately trained SVMs are as predicted."""
     rows, claims = [], []
     for engine, name in ENGINES.items():
-        alpha = _exponent(measurements, engine, "binary", "m", "training")
+        alpha = _exponent(observations, engine, "binary", "m", "training")
         if alpha is None:
             continue
         rows.append((name, "one binary SVM", "training", "m", "α", str(alpha)))
         for (approach, what, along), (letters, expected) in _predicted(alpha).items():
-            found = _exponent(measurements, engine, approach, along, what)
+            found = _exponent(observations, engine, approach, along, what)
             if found is None:
                 continue
             number = "" if letters == f"{expected.exponent:g}" else f" = {expected.exponent:.2f}"
@@ -49,9 +49,9 @@ def present(measurements: list[Measurement]) -> Findings:
                 claims.append(exponent_claim(statement.replace("^(1)", "").replace("(α)", "α"), found, expected))
     header = ("engine", "approach", "time of", "grows with", "predicted exponent", "measured exponent")
     caption = "Seconds to train, against examples and classes; dotted: as predicted for SVMs trained separately"
-    pictures = [Picture("mohri-comparison", caption, lambda figure: _draw(figure, measurements))]
+    pictures = [Picture("mohri-comparison", caption, lambda figure: _draw(figure, observations))]
     table = TextTable("Exponents ± two standard errors", header, rows, REMARKS)
-    return Findings([table], claims, pictures, _why(measurements))
+    return Findings([table], claims, pictures, _why(observations))
 
 
 def exponent_claim(statement: str, found: Slope, expected: Slope) -> Claim:
@@ -70,10 +70,10 @@ def exponent_claim(statement: str, found: Slope, expected: Slope) -> Claim:
 
 
 def _series(
-    measurements: list[Measurement], engine: str, approach: str, along: str, what: str
+    observations: list[Observation], engine: str, approach: str, along: str, what: str
 ) -> tuple[list[int], list[float]]:
     """Return sizes and seconds of the points that differ in m only, or in k only."""
-    here = [r for r in measurements if (r.unit["engine"], r.unit["approach"]) == (engine, approach)]
+    here = [r for r in observations if (r.unit["engine"], r.unit["approach"]) == (engine, approach)]
     other = "k" if along == "m" else "m"
     counts = [r.unit[other] for r in here]
     # The value that most points share is the one that is fixed while the other grows.
@@ -82,8 +82,8 @@ def _series(
     return [size for size, _ in points], [seconds for _, seconds in points]
 
 
-def _exponent(measurements: list[Measurement], engine: str, approach: str, along: str, what: str) -> Slope | None:
-    sizes, seconds = _series(measurements, engine, approach, along, what)
+def _exponent(observations: list[Observation], engine: str, approach: str, along: str, what: str) -> Slope | None:
+    sizes, seconds = _series(observations, engine, approach, along, what)
     return slope(sizes, seconds) if len(sizes) > 1 else None
 
 
@@ -100,11 +100,11 @@ def _predicted(alpha: Slope) -> dict[tuple[str, str, str], tuple[str, Slope]]:
     }
 
 
-def _why(measurements: list[Measurement]) -> list[str]:
+def _why(observations: list[Observation]) -> list[str]:
     """Report the support vectors of a column; the model assumes that their share of its rows does not change."""
     counts = []
     for approach in APPROACHES:
-        classes, support = _series(measurements, "alone", approach, "k", "support")
+        classes, support = _series(observations, "alone", approach, "k", "support")
         if len(classes) > 1:
             listed = ", ".join(f"{s:.0f}" for s in support)
             counts.append(f"{approach} {listed} with k = {', '.join(map(str, classes))}")
@@ -119,14 +119,14 @@ def _why(measurements: list[Measurement]) -> list[str]:
     ]
 
 
-def _draw(figure: Any, measurements: list[Measurement]) -> None:
+def _draw(figure: Any, observations: list[Observation]) -> None:
     figure.set_size_inches(8, 3.6)
-    alpha = _exponent(measurements, "alone", "binary", "m", "training")
+    alpha = _exponent(observations, "alone", "binary", "m", "training")
     for axis, along in zip(figure.subplots(1, 2), "mk", strict=True):
         ticks: set[int] = set()
         for colour, approach in zip(("tab:blue", "tab:orange"), APPROACHES, strict=True):
             for style, (engine, name) in zip(("o--", "o-"), ENGINES.items(), strict=True):
-                sizes, seconds = _series(measurements, engine, approach, along, "training")
+                sizes, seconds = _series(observations, engine, approach, along, "training")
                 label = f"{approach}, {name.split(' (')[0]}"
                 axis.loglog(sizes, seconds, style, color=colour, markersize=4, label=label)
                 ticks.update(sizes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduce.experiment import Claim, Findings, Measurement, Picture, TextTable
+from reproduce.experiment import Claim, Findings, Observation, Picture, TextTable
 from reproduce.judging import Agreement, lower_claim, signed, signed_ranks, verdict
 from reproduce.passerini.curves import (
     CODES,
@@ -38,9 +38,9 @@ WHY_LARGE_GAMMA = (
 )
 
 
-def present_bound(measurements: list[Measurement]) -> Findings:
+def present_bound(observations: list[Observation]) -> Findings:
     """Present the γ of the smallest bound and of the smallest test error, for each bias."""
-    measured = {bias: as_cells(chosen) for bias in BIASES if (chosen := with_bias(measurements, bias))}
+    measured = {bias: as_cells(chosen) for bias in BIASES if (chosen := with_bias(observations, bias))}
     if not measured:
         return Findings()
     found = Findings()

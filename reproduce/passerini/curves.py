@@ -1,4 +1,4 @@
-"""Measurements of Passerini, Pontil & Frasconi's figures as curves over γ, one per data set and code."""
+"""Observations of Passerini, Pontil & Frasconi's figures as curves over γ, one per data set and code."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduce.experiment import Measurement
+from reproduce.experiment import Observation
 
 # Codes and decoders, and their names on the page.
 CODES = {"one-vs-all": "one-vs-all", "all-pairs": "all-pairs", "bch": "dense (BCH)"}
 DECODERS = {"hamming": "Hamming", "linear": "linear", "hinge": "soft-margin", "likelihood": "likelihood"}
 
 
-def with_bias(measurements: list[Measurement], bias: str) -> list[Measurement]:
-    """Return the measurements with this bias."""
-    return [own for own in measurements if own.unit["bias"] == bias]
+def with_bias(observations: list[Observation], bias: str) -> list[Observation]:
+    """Return the observations with this bias."""
+    return [own for own in observations if own.unit["bias"] == bias]
 
 
-def as_cells(measurements: list[Measurement]) -> pd.DataFrame:
+def as_cells(observations: list[Observation]) -> pd.DataFrame:
     """Return a frame with a row per data set, code and γ, in the order of the figures: errors and bound in percent."""
 
-    def order(own: Measurement) -> tuple[str, int, float]:
+    def order(own: Observation) -> tuple[str, int, float]:
         return own.unit["data_set"], list(CODES).index(own.unit["code"]), own.unit["gamma"]
 
     rows = [
         own.unit
         | {name: 100 * own.found["wrong"][name] / own.found["tested"] for name in DECODERS}
         | {"tested": own.found["tested"], "bound": 100 * own.found.get("bound", np.nan)}
-        for own in sorted(measurements, key=order)
+        for own in sorted(observations, key=order)
     ]
     return pd.DataFrame(rows).set_index(["data_set", "code", "gamma"])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reproduce.experiment import Claim, Findings, Measurement, Picture, TextTable
+from reproduce.experiment import Claim, Findings, Observation, Picture, TextTable
 from reproduce.judging import Agreement, lower_claim, signed_ranks, verdict
 from reproduce.passerini.curves import (
     CODES,
@@ -37,12 +37,12 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def present_decoders(measurements: list[Measurement], stem: str) -> Findings:
+def present_decoders(observations: list[Observation], stem: str) -> Findings:
     """Present the errors of the decoders over γ, with a free bias if it was measured."""
-    measurements = next((chosen for bias in ("free", "folded") if (chosen := with_bias(measurements, bias))), [])
-    if not measurements:
+    observations = next((chosen for bias in ("free", "folded") if (chosen := with_bias(observations, bias))), [])
+    if not observations:
         return Findings()
-    cells = as_cells(measurements)
+    cells = as_cells(observations)
     caption = "Test error against γ of the four decoders, by data set and code"
     return Findings(
         tables=[_smallest(cells), _over_gamma(cells), _overall(cells)],

@@ -67,7 +67,7 @@ FIGURE2_EXPERIMENT = Experiment(
     data_sets=SMALL,
     units=_units_small,
     measure=measure_folds,
-    present=lambda measurements: present_decoders(measurements, "passerini-figure2"),
+    present=lambda observations: present_decoders(observations, "passerini-figure2"),
     options=OPTIONS | {"folds": 20, "bias": "free"},
 )
 
@@ -79,7 +79,7 @@ FIGURE3_EXPERIMENT = Experiment(
     data_sets=LARGER,
     units=_units_larger,
     measure=measure_split,
-    present=lambda measurements: present_decoders(measurements, "passerini-figure3"),
+    present=lambda observations: present_decoders(observations, "passerini-figure3"),
     options=OPTIONS | {"rows": 7500, "biases": ["free", "folded"]},
     record="passerini-larger",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduce import Claim, Experiment, Findings, Measurement, Picture, TextTable
+from reproduce import Claim, Experiment, Findings, Observation, Picture, TextTable
 
 
 def power_of(x: int, power: int) -> int:
@@ -13,7 +13,7 @@ def power_of(x: int, power: int) -> int:
 
 
 def fails_at_two(x: int, power: int) -> int:
-    """Fail after two measurements."""
+    """Fail after two observations."""
     if x == 2:
         raise RuntimeError("the computer stopped")
     return power_of(x, power)
@@ -22,7 +22,7 @@ def fails_at_two(x: int, power: int) -> int:
 def experiment(measure: Any = power_of, **changes: Any) -> Experiment:
     """Return the experiment, with some of its fields changed."""
 
-    def present(found: list[Measurement]) -> Findings:
+    def present(found: list[Observation]) -> Findings:
         rows = [(str(r.unit["x"]), str(r.found)) for r in found]
         pictures = [Picture("powers", "Powers", lambda figure: figure.subplots().plot([r.found for r in found]))]
         claims = [Claim("all fits", "supported", "it does")]

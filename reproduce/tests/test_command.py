@@ -28,7 +28,7 @@ def test_a_quick_run_continues_after_a_kill(tmp_path):
         lines = (tmp_path / "jin.jsonl").read_bytes().splitlines(keepends=True)
         measured = [json.loads(line) for line in lines if b'"unit"' in line]
         found.append({json.dumps(line["unit"]): line["found"] for line in measured})
-        # What a kill leaves: the third measurement is half written.
+        # What a kill leaves: the third observation is half written.
         (tmp_path / "jin.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:20])
     assert len(found[0]) == 4
     assert found[0] == found[1]

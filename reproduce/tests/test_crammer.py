@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from reproduce import Measurement, find, run_experiment
+from reproduce import Observation, find, run_experiment
 from reproduce.crammer.figure5 import EQUAL, spoc
 from reproduce.crammer.general_solver import dual, primal, quadrants
 
@@ -30,7 +30,7 @@ def test_figure5_end_to_end_on_small_sizes():
     pytest.importorskip("clarabel")
     experiment = find("crammer-figure5")
     units = [{"m": m, "draw": 0, "repeats": 1} for m in (10, 20)]
-    findings = experiment.present([Measurement(unit, experiment.measure(**unit), 0.0) for unit in units])
+    findings = experiment.present([Observation(unit, experiment.measure(**unit), 0.0) for unit in units])
     (table,) = findings.tables
     assert [row[0] for row in table.rows] == ["10", "20"]
     assert all(float(row[-1]) < EQUAL for row in table.rows)
@@ -40,7 +40,7 @@ def test_verdicts_on_speed():
     def result(m, dense, sparse, apart=0.0):
         seconds = {"SPOC": 1.0, "dense dual": dense, "sparse primal": sparse}
         objective = {"SPOC": 1.0, "dense dual": 1.0, "sparse primal": 1.0 + apart}
-        return Measurement({"m": m, "draw": 0, "repeats": 1}, {"seconds": seconds, "objective": objective}, 0.0)
+        return Observation({"m": m, "draw": 0, "repeats": 1}, {"seconds": seconds, "objective": objective}, 0.0)
 
     def verdicts(*results):
         return [claim.verdict for claim in find("crammer-figure5").present(list(results)).claims]

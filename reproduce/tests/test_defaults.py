@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import LEARNERS
-from reproduce import Measurement, run_experiment
+from reproduce import Observation, run_experiment
 from reproduce.defaults.ranking import CODES, CURRENT, present
 from reproduce.defaults.trial import DECODERS, DEFAULTS_EXPERIMENT, measure
 
@@ -46,10 +46,10 @@ def test_the_default_learner_is_the_named_one() -> None:
     assert np.array_equal(default.margins(X), named.margins(X))
 
 
-def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Measurement]:
+def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Observation]:
     """A learner's errors in percent on each data set, the same with all codes; Hamming has one more."""
     return [
-        Measurement(
+        Observation(
             {"data_set": name, "learner": learner},
             {
                 "classes": classes[name],
@@ -88,9 +88,9 @@ def test_learners_are_ranked_on_every_data_set() -> None:
         ("linear", "1.50 (16.7)"),
         ("hamming", "3.00 (17.7)"),
     ]
-    best = tables["The best systems, all"]
+    best = tables["The best combinations, all"]
     assert best.rows[0][1] == "ridge"
-    # Nemenyi, 18 systems on 3 data sets: q·√(18·19/(6·3)), q the studentised range of 18 at 5 % over √2.
+    # Nemenyi, 18 combinations on 3 data sets: q·√(18·19/(6·3)), q the studentised range of 18 at 5 % over √2.
     q = studentized_range.isf(0.05, 18, np.inf) / np.sqrt(2)
     assert best.remarks[0].endswith(f"critical difference of mean ranks is {q * np.sqrt(19):.1f}.")
     # Without "a" or "c" ridge and linear-svm tie at 1.5 and linear-svm comes first by name; without "b" ridge wins.

@@ -1,4 +1,4 @@
-"""Jin & Zhang's trial: the published numbers are consistent, and a measurement is what plain loops find."""
+"""Jin & Zhang's trial: the published numbers are consistent, and an observation is what plain loops find."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from outputcodes.boosting import AdaBoostOC, SmoothBoost
-from reproduce import Measurement, find, run_experiment
+from reproduce import Observation, find, run_experiment
 from reproduce.jin.published import DATA_SETS, PUBLISHED, published
 from reproduce.jin.trial import chosen_lambda, measure, reduced, with_noise
 
@@ -89,7 +89,7 @@ def test_tables_of_a_part_of_the_data_sets(tmp_path):
 def test_tables_show_the_mean_its_standard_error_and_the_published_one():
     def result(method, errors, gammas=()):
         unit = {"data_set": "iris", "method": method, "rounds": 50, "noise": 0.2}
-        return Measurement(unit, {"errors": errors, "lambdas": [], "gammas": list(gammas)}, 0.0)
+        return Observation(unit, {"errors": errors, "lambdas": [], "gammas": list(gammas)}, 0.0)
 
     random, coded = (
         result("random", [9.0, 11.0, 13.0, 11.0]),

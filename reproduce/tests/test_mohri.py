@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from reproduce import Measurement, find
+from reproduce import Observation, find
 from reproduce.judging import Slope
 from reproduce.mohri.exponents import exponent_claim
 from reproduce.mohri.growth import blobs
@@ -17,7 +17,7 @@ def test_exponents_are_slopes_of_the_points_that_share_the_other_size():
         seconds = {"binary": m**1.5, "one-vs-all": k * m**1.5, "one-vs-one": k**0.5 * m**1.5}[approach]
         tests = {"binary": 1, "one-vs-all": k, "one-vs-one": k**2}[approach]
         unit = {"engine": "alone", "approach": approach, "m": m, "k": k, "repeats": 1}
-        return Measurement(unit, {"training": seconds, "testing": tests, "support": m / k}, 0.0)
+        return Observation(unit, {"training": seconds, "testing": tests, "support": m / k}, 0.0)
 
     points = [(100, 8), (200, 8), (400, 8), (200, 4), (200, 16)]
     results = [result(approach, m, k) for approach in ("one-vs-all", "one-vs-one") for m, k in points]
@@ -67,7 +67,7 @@ def test_approaches_side_by_side():
 
     def result(data_set, approach):
         found = {"error": errors[approach], "tested": 10, "training": 1.0, "testing": 1.0}
-        return Measurement({"data_set": data_set, "approach": approach, "folds": 2}, found, 0.0)
+        return Observation({"data_set": data_set, "approach": approach, "folds": 2}, found, 0.0)
 
     results = [result(name, approach) for name in ("glass", "ecoli") for approach in approaches]
     (table,) = experiment.present(results).tables

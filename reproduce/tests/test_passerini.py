@@ -1,4 +1,4 @@
-"""Passerini, Pontil & Frasconi's figures: measurements against plain loops, claims on curves whose answer is known."""
+"""Passerini, Pontil & Frasconi's figures: observations against plain loops, claims on curves whose answer is known."""
 
 import os
 import warnings
@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from outputcodes.app import datasets
-from reproduce import Measurement, run_experiment, write_page
+from reproduce import Observation, run_experiment, write_page
 from reproduce.data import DataSet, encoder, load_data_set
 from reproduce.passerini import trial
 from reproduce.passerini.figures import EXPERIMENTS
@@ -168,7 +168,7 @@ def curve(name, code, errors, bounds=None, bias="free"):
         for g in range(len(errors["likelihood"]))
     ]
     units = [{"data_set": name, "code": code, "gamma": 2.0**g, "bias": bias} for g in range(len(found))]
-    return [Measurement(unit, one, 0.1) for unit, one in zip(units, found, strict=True)]
+    return [Observation(unit, one, 0.1) for unit, one in zip(units, found, strict=True)]
 
 
 @pytest.mark.parametrize("reverse", [False, True])

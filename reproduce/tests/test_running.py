@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from outputcodes.app.workflow import JournalError
+from outputcodes.selection import JournalError
 from reproduce import EXPERIMENTS, find, run_experiment
 from reproduce.tests.powers import experiment, fails_at_two
 

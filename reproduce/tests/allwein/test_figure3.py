@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from outputcodes.codes import as_code
-from reproduce import Measurement, run_experiment
+from reproduce import Observation, run_experiment
 from reproduce.allwein.figure3 import FIGURE3_EXPERIMENT, MEASURES, REFERENCE, measure
 from reproduce.allwein.intervals import boosted, draw_sample
 
@@ -95,7 +95,7 @@ def test_levels_are_those_of_another_program(code):
 )
 def test_claims_count_a_sample_once_and_hide_no_reversal(gaps, verdict, alone):
     results = [
-        Measurement(
+        Observation(
             {"reading": "inside", "code": code, "k": k},
             {
                 "binary": [20.0 + at + (gap if code == "complete" else 0.0) for at in range(10)],

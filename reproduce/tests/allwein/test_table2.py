@@ -1,4 +1,4 @@
-"""Table 2 of Allwein, Schapire & Singer: measurements are what plain loops find, and any subset is presented."""
+"""Table 2 of Allwein, Schapire & Singer: observations are what plain loops find, and any subset is presented."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from boosting_oracles import margins, pairs_rounds
 from outputcodes.codes import as_code
-from reproduce import Measurement, run_experiment, write_page
+from reproduce import Observation, run_experiment, write_page
 from reproduce.allwein import table2
 from reproduce.allwein.published import CODES, TABLE2, cells
 from reproduce.allwein.table2 import TABLE2_EXPERIMENT, measure, present
@@ -90,9 +90,9 @@ def test_one_hot_and_questions_agree_where_every_category_is_present_or_binary(m
 
 
 def made_up(shift=0.0, names=("glass", "ecoli", "segmentation")):
-    """Measurements with the published errors plus a shift in percent."""
+    """Observations with the published errors plus a shift in percent."""
     return [
-        Measurement(
+        Observation(
             {"data_set": name, "code": code},
             {
                 "wrong": {decoder: [round(10 * (row[code] + shift)), 0] for decoder, row in TABLE2[name].items()},

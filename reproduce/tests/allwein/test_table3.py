@@ -1,4 +1,4 @@
-"""Table 3 of Allwein et al.: measurements against scikit-learn's SVMs, and any subset is presented."""
+"""Table 3 of Allwein et al.: observations against scikit-learn's SVMs, and any subset is presented."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from outputcodes.codes import as_code
-from reproduce import Measurement, run_experiment
+from reproduce import Observation, run_experiment
 from reproduce.allwein.one_vs_all import FAR
 from reproduce.allwein.published import TABLE3, cells
 from reproduce.allwein.settings import SETTINGS, SETTINGS_EXPERIMENT
@@ -22,15 +22,15 @@ from reproduce.data import load_data_set
 OPTIONS = {"C": 10.0, "coef0": 1.0, "scaling": "unit", "max_iter": 100_000, "folds": 3, "seed": 0}
 
 
-def result(data_set: str, code: str, hamming: float, hinge: float, tested: int = 1000, stopped: int = 0) -> Measurement:
+def result(data_set: str, code: str, hamming: float, hinge: float, tested: int = 1000, stopped: int = 0) -> Observation:
     wrong = {"hamming": [round(hamming * tested / 100)], "hinge": [round(hinge * tested / 100)]}
     found = {"wrong": wrong, "tested": [tested], "trained": 10, "stopped": stopped}
-    return Measurement({"data_set": data_set, "code": code, **OPTIONS}, found, 1.0)
+    return Observation({"data_set": data_set, "code": code, **OPTIONS}, found, 1.0)
 
 
 @pytest.fixture(scope="module")
-def as_published() -> list[Measurement]:
-    """Measurements that equal the published errors."""
+def as_published() -> list[Observation]:
+    """Observations that equal the published errors."""
     return [
         result(name, code, by_decoder["hamming"][code], by_decoder["hinge"][code])
         for name, by_decoder in TABLE3.items()
@@ -91,7 +91,7 @@ def test_a_unit_for_each_two_published_cells() -> None:
     assert units[0]["data_set"] == "pendigits"
 
 
-def test_published_errors_agree_with_themselves_and_are_judged_alike(as_published: list[Measurement]) -> None:
+def test_published_errors_agree_with_themselves_and_are_judged_alike(as_published: list[Observation]) -> None:
     found = present(as_published)
     agreement = next(table for table in found.tables if table.title.startswith("Agreement"))
     assert agreement.rows[-1][:3] == ("**all**", "78", "78 (100 %)")
@@ -106,7 +106,7 @@ def test_published_errors_agree_with_themselves_and_are_judged_alike(as_publishe
     assert found.remarks[0] == "Columns that stopped before they converged: none."
 
 
-def test_another_verdict_than_the_published_one_is_explained(as_published: list[Measurement]) -> None:
+def test_another_verdict_than_the_published_one_is_explained(as_published: list[Observation]) -> None:
     others = [
         result(own.unit["data_set"], "one-vs-all", 8.0, 8.0)
         for own in as_published
@@ -141,14 +141,14 @@ def test_one_vs_all_is_the_weakest_only_if_each_comparison_says_so(shifts: tuple
 
 
 @pytest.mark.parametrize("part", [slice(0, 0), slice(0, 1), slice(10, 25)])
-def test_any_subset_is_presented(as_published: list[Measurement], part: slice) -> None:
+def test_any_subset_is_presented(as_published: list[Observation], part: slice) -> None:
     found = present(as_published[part])
     assert all(len(row) == len(table.header) for table in found.tables for row in table.rows)
     stopped = present([*as_published[part], result("glass", "dense", 30.0, 30.0, stopped=4)]).remarks[0]
     assert stopped == "Columns that stopped before they converged: glass dense 4 of 10."
 
 
-def test_settings_are_ordered_by_the_cells_they_miss(as_published: list[Measurement]) -> None:
+def test_settings_are_ordered_by_the_cells_they_miss(as_published: list[Observation]) -> None:
     right = {
         code: own.found
         for own in as_published
@@ -158,7 +158,7 @@ def test_settings_are_ordered_by_the_cells_they_miss(as_published: list[Measurem
     higher = {code: result("glass", code, 90.0, 90.0).found for code in SHORT}
     settings = [dict(zip(("scaling", "C", "coef0"), setting, strict=True)) for setting in SETTINGS[:2]]
     results = [
-        Measurement({"data_set": "glass", **setting}, found, 1.0)
+        Observation({"data_set": "glass", **setting}, found, 1.0)
         for setting, found in zip(settings, (higher, right), strict=True)
     ]
     (table,) = SETTINGS_EXPERIMENT.present(results).tables

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from outputcodes._ground.validation import unknown_name
 from outputcodes.decoders.base import Decoder
@@ -17,21 +18,41 @@ from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.pairwise import Dag, Vote
 from outputcodes.losses import LOSSES
 
-DECODERS: dict[str, Callable[[], Decoder]] = {
-    "loss": LossBased,
-    **{name: partial(LossBased, name) for name in LOSSES},
-    "vote": Vote,
-    "dag": Dag,
-    "euclidean": Euclidean,
-    "attenuated-euclidean": AttenuatedEuclidean,
-    "inverse-hamming": InverseHamming,
-    "laplacian": Laplacian,
-    "beta-density": BetaDensity,
-    "accuracy-weighted": AccuracyWeighted,
-    "likelihood": Likelihood,
-    "coupling": Coupling,
-    "continuous": Continuous,
-}
+Makers = dict[str, Callable[[], Decoder]]
+
+
+class _OfLosses(Mapping[str, Callable[[], Decoder]]):
+    """Loss-based decoding by the name of each margin loss, those of plug-ins included."""
+
+    def __getitem__(self, name: str) -> Callable[[], Decoder]:
+        LOSSES[name]  # an unknown name has no decoder
+        return partial(LossBased, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LOSSES)
+
+    def __len__(self) -> int:
+        return len(LOSSES)
+
+
+# Beside those named here, every margin loss has a decoder of its name.
+DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
+    {
+        "loss": LossBased,
+        "vote": Vote,
+        "dag": Dag,
+        "euclidean": Euclidean,
+        "attenuated-euclidean": AttenuatedEuclidean,
+        "inverse-hamming": InverseHamming,
+        "laplacian": Laplacian,
+        "beta-density": BetaDensity,
+        "accuracy-weighted": AccuracyWeighted,
+        "likelihood": Likelihood,
+        "coupling": Coupling,
+        "continuous": Continuous,
+    },
+    cast(Makers, _OfLosses()),
+)
 
 
 def as_decoder(decoder: str | Decoder | Any) -> Decoder:

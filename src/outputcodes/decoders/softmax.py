@@ -90,6 +90,10 @@ class Softmax(ProbabilisticDecoder):
         """The other decoder's."""
         return self.inner.worst_margins(F, lowest)
 
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return the other decoder's."""
+        return self.inner.contributions(F, M)
+
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
         """Find the temperature on margins F; rows in which a column has none (NaN) are left out."""
         margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)

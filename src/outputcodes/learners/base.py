@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -62,6 +63,8 @@ class Learner:
 
     # The name of the margin loss that the margins minimise; None if the columns don't share one.
     loss: str | None = None
+    # How a comparison treats it where nobody names it.
+    planning: ClassVar[Planning] = Planning()
     # Whether `prepare` takes X as `RowBlocks`; otherwise the blocks are joined first.
     takes_blocks: ClassVar[bool] = False
     # Whether a column depends on the other columns: then its margins can't be reused in another code.

@@ -14,6 +14,7 @@ from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
+from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -35,7 +36,7 @@ class BoostedStumps(SharedLearner):
     they share the binned features and every pass over them. The margin is the sum of the answers.
 
     Thresholds lie halfway between the nearest values that the column's own examples take; -inf makes a stump
-    constant. Where x_f is missing (NaN) the stump abstains: it answers 0. Stumps that are equally good up to 1e-10 are
+    constant. Where x_f is missing (NaN) the stump abstains: it answers 0. Stumps that are equally good up to 1e-9 are
     ordered by feature, then threshold, then the one that answers +1 on the left.
 
     Parameters
@@ -90,6 +91,7 @@ class BoostedStumps(SharedLearner):
     array([ 1, 20, 20])
     """
 
+    planning = Planning(cost=60)
     takes_nan: ClassVar[bool] = True
     loss = "exponential"
 
