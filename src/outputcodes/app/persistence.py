@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
-from outputcodes._ground.files import in_place_of
+# Public here, for projects that write files as whole as these: reproduce/ does.
+from outputcodes._ground.files import in_place_of as in_place_of
 from outputcodes.app.tables.schema import Schema
 
 # Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
