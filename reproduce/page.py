@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from outputcodes.app.persistence import in_place_of
 from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit, unit_key
 
 OPENING = """# Published results, reproduced
@@ -69,7 +69,7 @@ def write_page(experiments: Iterable[Experiment], folder: Path, page: Path) -> N
         for picture in section.findings.pictures:
             _draw(picture, folder)
     page.parent.mkdir(parents=True, exist_ok=True)
-    with _replacing(page) as part:
+    with in_place_of(page) as part:
         part.write_text(page_text(sections, Path(os.path.relpath(folder, page.parent))), encoding="utf-8")
 
 
@@ -179,13 +179,5 @@ def _draw(picture: Picture, folder: Path) -> None:
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         picture.draw(figure)
-        with _replacing(folder / f"{picture.stem}.svg") as part:
+        with in_place_of(folder / f"{picture.stem}.svg") as part:
             figure.savefig(part, format="svg", metadata={"Date": None})
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Give a file to write to, which then replaces `path`, so that no reader sees half of it."""
-    part = path.with_name(path.name + ".part")
-    yield part
-    part.replace(path)
