@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from outputcodes.decoders import Continuous
-from reproduce.crammer.general_solver import SOURCE, Array, Labels, Solve, dual, primal, quadrants
+from outputcodes.decoders.continuous import solve_spoc
+from reproduce.crammer.general_solver import SOURCE, Solve, dual, primal, quadrants
 from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit
 from reproduce.judging import slope
 
 K, DRAWS, TOL = 4, 3, 1e-5
-# The quadrants as a code. `Continuous` learns its own matrix in its place.
-CODE = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
 # Objectives with a larger relative difference are not equal.
 EQUAL = 1e-4
 SIZES, QUICK_SIZES = (250, 200, 150, 100, 50, 25, 10), (100, 50, 25)
@@ -25,9 +23,9 @@ STYLES = {"dense dual": "s--", "sparse primal": "^-.", "SPOC": "o-"}
 def measure(m: int, draw: int, repeats: int) -> dict[str, Any]:
     """Return the median seconds of each solver, run in turn, and the objectives that they reach."""
     H, y = quadrants(m, draw)
-    spoc(H, y)  # Compiled before the clock starts.
+    solve_spoc(H, y, K, tol=TOL)  # Compiled before the clock starts.
     solvers: dict[str, Solve] = {
-        "SPOC": lambda: float(spoc(H, y).objective_),
+        "SPOC": lambda: float(solve_spoc(H, y, K, tol=TOL).certificate.value),
         "dense dual": dual(H, y, K, TOL),
         "sparse primal": primal(H, y, K, TOL),
     }
@@ -39,11 +37,6 @@ def measure(m: int, draw: int, repeats: int) -> dict[str, Any]:
             objective[name] = run()
             seconds[name].append(time.perf_counter() - start)
     return {"seconds": {name: statistics.median(taken) for name, taken in seconds.items()}, "objective": objective}
-
-
-def spoc(H: Array, y: Labels, tol: float = TOL) -> Continuous:
-    """Solve the problem with SPOC: a continuous code with the l2 norm and β = 1."""
-    return Continuous(norm="l2", beta=1.0, tol=tol).fit(H, y, CODE)
 
 
 def _units(data_sets: tuple[str, ...], quick: bool, repeats: int) -> list[Unit]:

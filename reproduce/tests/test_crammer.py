@@ -7,8 +7,9 @@ import os
 import numpy as np
 import pytest
 
+from outputcodes.decoders.continuous import solve_spoc
 from reproduce import Observation, find, run_experiment
-from reproduce.crammer.figure5 import EQUAL, spoc
+from reproduce.crammer.figure5 import EQUAL
 from reproduce.crammer.general_solver import dual, primal, quadrants
 
 
@@ -16,12 +17,12 @@ def test_all_three_solvers_reach_one_objective():
     pytest.importorskip("clarabel")
     H, y = quadrants(40, 1)
     assert np.array_equal(y, 2 * (H[:, 0] > 0) + (H[:, 1] > 0))
-    found = spoc(H, y, tol=1e-6)
-    ours = found.objective_
+    found = solve_spoc(H, y, 4, tol=1e-6)
+    ours = found.certificate.value
     assert dual(H, y, 4, 1e-8)() == pytest.approx(ours, rel=1e-6)
     assert primal(H, y, 4, 1e-8)() == pytest.approx(ours, rel=1e-6)
     # The definition, at our matrix: ½‖M‖² and for every example the largest of h·(M_r − M_y) + 1 − [[r = y]].
-    M = found.matrix_
+    M = found.M
     slack = [max(h @ (M[r] - M[c]) + (r != c) for r in range(4)) for h, c in zip(H, y, strict=True)]
     assert 0.5 * (M**2).sum() + sum(slack) == pytest.approx(ours, rel=1e-5)
 
