@@ -24,6 +24,9 @@ from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Public: the solver of the l2 norm by itself, for code that times it or needs its certificate, as reproduce/ does.
+solve_spoc = _spoc.solve
+
 # A kernel's Gram matrix of margins is kept up to so many megabytes, and computed again row by row beyond.
 CACHE_SIZE = 2000
 # Where M is still within its bound at so small a β (times the number of examples), the bound does not bind.

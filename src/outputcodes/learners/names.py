@@ -31,9 +31,9 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
 
 
 def default_learner() -> Learner:
-    """What learns if nothing is named: with all-pairs and loss-based decoding the best of 120 systems by mean rank.
+    """Return the default: with all-pairs and loss-based decoding the best of 120 combinations by mean rank.
 
-    See `outputcodes reproduce defaults`. Solved to the last digits, so that a weight is a repetition.
+    See `make reproduce ARGS=defaults`. Solved to the last digits, so that a weight is a repetition.
     """
     return LinearSVM(tol=1e-13)
 
