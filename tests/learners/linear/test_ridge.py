@@ -7,7 +7,8 @@ from sklearn import linear_model
 from sklearn.datasets import load_digits, load_iris
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import PerColumn, Ridge, _ridge_systems
+from outputcodes.learners import PerColumn, Ridge
+from outputcodes.learners.linear import ridge_systems
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300] / 16, y[:300]
@@ -107,7 +108,7 @@ def test_pairs_in_the_space_of_their_rows_are_those_in_the_space_of_the_features
     learner, asked = Ridge(0.2), []
     data = learner.prepare(kind(WIDE))
     by_rows = learner.fit_columns(data, y, book, weight, column_weight)
-    monkeypatch.setattr(_ridge_systems, "pays", lambda *sizes: asked.append(sizes) or False)
+    monkeypatch.setattr(ridge_systems, "pays", lambda *sizes: asked.append(sizes) or False)
     other = learner.fit_columns(data, y, book, weight, column_weight)
     assert len(asked) >= all_pairs.shape[1]  # so pairs went by their rows before
     assert np.allclose(by_rows.coef, other.coef, atol=1e-9)

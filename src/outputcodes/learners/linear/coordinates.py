@@ -1,4 +1,9 @@
-"""Dual coordinate descent for linear columns on sparse rows, the columns of a code being the vector lanes."""
+"""Dual coordinate descent for linear columns on sparse rows, the columns of a code being the vector lanes.
+
+The updates are exact minimisations in one dual variable, written per loss in closed form or as a scalar iteration. They
+and the shares in the objective that are summed on the way are compiled scalars; the losses as functions of arrays, from
+which the final certificate is computed, are those of `outputcodes.losses`.
+"""
 
 from __future__ import annotations
 

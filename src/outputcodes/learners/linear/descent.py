@@ -16,11 +16,13 @@ from outputcodes._ground.blocks import Run
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.coordinates import HINGE, LOGISTIC, SQUARED, combine, descend, scores
+from outputcodes.losses import Loss
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-LOSSES = {"hinge": HINGE, "squared-hinge": SQUARED, "logistic": LOGISTIC}
+# The update of one coordinate, by loss.
+UPDATES = {"hinge": HINGE, "squared-hinge": SQUARED, "logistic": LOGISTIC}
 # Columns a tile: wide enough to hide the cost of finding a row of w, narrow enough to leave tiles for other threads.
 WIDEST_TILE = 24
 # Columns that see less than this share of the examples sit idle in a shared tile: only those of the same classes share.
@@ -37,8 +39,9 @@ VALUES_A_CALL = 1 << 26
 class DualDescent:
     """Linear columns of a code, `rows` of the data (repeated ones count again) being the examples."""
 
-    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, loss: str, run: Run) -> None:
-        self.X, self.intercept, self.loss, self.run = data.X, data.intercept, LOSSES[loss], run
+    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, loss: Loss, run: Run) -> None:
+        self.X, self.intercept, self.run = data.X, data.intercept, run
+        self.loss, self.update = loss, UPDATES[loss.name]
         self.y, self.weight, self.rows = y, np.ones(len(y)) if weight is None else weight, rows
         norms = self.X.power(2).sum(axis=1)
         # An empty row without constant sits at its bound after one visit: any tiny norm says so.
@@ -129,15 +132,14 @@ class Tile:
             plus, minus = (np.maximum(np.where(t * s > 0, a, 0).sum(axis=0), 1e-300) for s in (1, -1))
             a = a * np.where(t > 0, np.minimum(1, minus / plus), np.minimum(1, plus / minus))
             own = 0.5 * ((self._combined(t * a) - theta)[:-1] ** 2).sum(axis=0)
-        short = np.maximum(1 - z, 0)
-        if self.problem.loss == LOGISTIC:
-            loss, gaps = c * np.logaddexp(0, -z), rel_entr(a, c * expit(-z)) + rel_entr(c - a, c * expit(z))
-        elif self.problem.loss == SQUARED:
+        if self.problem.update == LOGISTIC:
+            gaps = rel_entr(a, c * expit(-z)) + rel_entr(c - a, c * expit(z))
+        elif self.problem.update == SQUARED:
             D = np.divide(0.5, c, out=np.zeros_like(c), where=c > 0)
-            loss, gaps = c * short**2, np.where(z < 1, c * (short - D * a) ** 2, a * (z - 1 + 0.5 * D * a))
+            gaps = np.where(z < 1, c * (1 - z - D * a) ** 2, a * (z - 1 + 0.5 * D * a))
         else:
-            loss, gaps = c * short, np.where(z < 1, (c - a) * short, a * (z - 1))
-        objective += loss.sum(axis=0)
+            gaps = np.where(z < 1, (c - a) * (1 - z), a * (z - 1))
+        objective += (c * self.problem.loss(z)).sum(axis=0)
         return np.asarray((gaps.sum(axis=0) + own) / np.maximum(objective, np.finfo(float).tiny))
 
     def keep(self, going: NDArray[np.bool_]) -> None:
@@ -159,9 +161,9 @@ class Tile:
             self.offset += self.problem.intercept.constant * self.w[-1]
 
     def _descend(self, order: Rows) -> None:
-        constant, loss = self.problem.intercept.constant, self.problem.loss
+        constant, update = self.problem.intercept.constant, self.problem.update
         tables, state = (self.signs, self.cost, self.offset), (self.alpha, self.w, self.gap, self.value, self.still)
-        descend(order, self.rows, self._values(), self.y, self.weight, self.norms, constant, tables, loss, state)
+        descend(order, self.rows, self._values(), self.y, self.weight, self.norms, constant, tables, update, state)
 
     def _move_together(self) -> None:
         """Few rows, copied without the features that they lack, stay near the processor, and so does their w."""
@@ -196,7 +198,8 @@ class Tile:
         theta = np.zeros_like(self.w)
         theta[: self.features.size] = init[self.features]
         t, c, z = self._margins(theta)
-        self.alpha = c * expit(-z) if self.problem.loss == LOGISTIC else 2 * c * np.maximum(1 - z, 0)
+        assert self.problem.loss.derivative is not None
+        self.alpha = -c * self.problem.loss.derivative(z)
         self.w = self._combined(t * self.alpha)
         if self.problem.intercept.free:
             self.offset = self.problem.intercept.constant * theta[-1]

@@ -20,9 +20,10 @@ from outputcodes.learners.linear.base import (
 )
 from outputcodes.learners.linear.descent import DualDescent
 from outputcodes.learners.linear.multipliers import minimise_hinge
-from outputcodes.learners.linear.newton import JointNewton, squared_hinge
+from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.products import blocks_of
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
+from outputcodes.losses import as_loss
 
 
 class LinearSVM(LinearLearner):
@@ -111,12 +112,12 @@ class LinearSVM(LinearLearner):
             if not scipy.sparse.issparse(data.X):
                 blocks = blocks_of(data, y, cost > 0, weight, rows)
                 if squared:
-                    newton = JointNewton(data, blocks, signs, cost, start, squared_hinge, run)
+                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss), run)
                     theta, certificate = newton.minimise(self.tol, self.max_iter)
                 else:
                     theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, self.tol, self.max_iter)
             else:
-                descent = DualDescent(data, y, weight, rows, self.loss, run)
+                descent = DualDescent(data, y, weight, rows, as_loss(self.loss), run)
                 # The hinge leaves α open where margins are 1: measured, a start saves no epochs there.
                 warm = start if init is not None and squared else None
                 theta, certificate = descent.minimise(signs, cost, warm, self.tol, self.max_iter, seed)

@@ -14,7 +14,6 @@ problem: the sum of the examples' Fenchel-Young gaps and ½‖∇‖² of the sm
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +23,12 @@ from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.products import Block, forward
+from outputcodes.losses import as_loss, softened_hinge
 
 Array = NDArray[np.float64]
 
 SHARPER = 2.0
 SHARPEST = 1e9
-
-
-def softened_hinge(sharpness: float, z: Array) -> tuple[Array, Array, Array]:
-    """The envelope at m = 1 - z, its first and its (generalised) second derivative."""
-    m = 1 - z
-    slope = np.clip(sharpness * m, 0, 1)
-    return slope * (m - 0.5 / sharpness * slope), -slope, np.where((m > 0) & (sharpness * m < 1), sharpness, 0.0)
 
 
 def minimise_hinge(
@@ -44,9 +37,9 @@ def minimise_hinge(
     """Coefficients of every column; `max_iter` bounds the Newton steps of each."""
     L = theta.shape[1]
     answer, gap, iterations, active = theta.copy(), np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.arange(L)
-    constant, sharpness = data.intercept.constant, 1.0
+    constant, sharpness, hinge = data.intercept.constant, 1.0, as_loss("hinge")
     while active.size and iterations[active].max() < max_iter:
-        soft = partial(softened_hinge, sharpness)
+        soft = softened_hinge(sharpness)
         left = max_iter - int(iterations[active].max())
         # Early answers only steer: they need no more digits than the gap they leave.
         enough = max(0.1 * tol, 0.03 * float(np.minimum(gap[active], 1).min()))
@@ -57,9 +50,10 @@ def minimise_hinge(
         sharper = min(sharpness * SHARPER, SHARPEST)
         for block in blocks:
             t, c = block.table(signs), block.costs(cost)
-            short = 1 - t * forward(block.X, constant, answer[:, active[block.columns]])
+            z = t * forward(block.X, constant, answer[:, active[block.columns]])
+            short = 1 - z
             a = np.clip(sharpness * (short + block.shift), 0, 1)
-            objective[block.columns] += (c * np.maximum(short, 0)).sum(axis=0)
+            objective[block.columns] += (c * hinge(z)).sum(axis=0)
             gaps[block.columns] += (c * np.where(short > 0, (1 - a) * short, -a * short)).sum(axis=0)
             block.shift = a / sharper
         gap[active] = gaps / np.maximum(objective, np.finfo(float).tiny) + inner.gap

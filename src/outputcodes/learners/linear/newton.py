@@ -23,28 +23,15 @@ from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.hessian import Hessian
 from outputcodes.learners.linear.products import Block, backward, forward
+from outputcodes.losses import Loss
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Loss = Callable[[Array], tuple[Array, Array, Array]]
 
 SUFFICIENT = 1e-4  # Armijo: the share of the predicted decrease that a step must bring
 NEGLIGIBLE = 1e-11  # predicted decreases below this share of P drown in its rounding: such steps are taken unseen
 SHORTEST = 2.0**-30
 ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
-
-
-def logistic(z: Array) -> tuple[Array, Array, Array]:
-    """log(1 + e^-z), its first and its second derivative."""
-    e = np.exp(-np.abs(z))
-    p = 1 / (1 + e)
-    return np.log1p(e) + np.maximum(-z, 0), -np.where(z > 0, e * p, p), e * p * p
-
-
-def squared_hinge(z: Array) -> tuple[Array, Array, Array]:
-    """max(0, 1 - z)², its first and its (generalised) second derivative."""
-    short = np.maximum(1 - z, 0)
-    return short * short, -2 * short, np.where(short > 0, 2.0, 0.0)
 
 
 class JointNewton:
@@ -58,7 +45,9 @@ class JointNewton:
         if data.intercept.free:
             self.ridge[-1] = 0
         self.blocks, self.signs, self.cost, self.theta = blocks, signs, cost, theta
-        self.loss, self.run = loss, run
+        assert loss.derivative is not None
+        assert loss.second_derivative is not None
+        self.loss, self.slope, self.curvature, self.run = loss, loss.derivative, loss.second_derivative, run
 
     def minimise(self, tol: float, max_iter: int) -> tuple[Array, Certificate]:
         """Newton steps until the relative gap of each column is at most `tol`."""
@@ -94,18 +83,20 @@ class JointNewton:
         F: Array = forward(block.X, self.constant, theta[:, block.columns])
         return F
 
-    def _losses(self, block: Block, F: Array) -> tuple[Array, Array, Array]:
-        """The loss of each column on the block; its slopes and curvatures along the scores."""
+    def _losses(self, block: Block, F: Array) -> Array:
+        """Return the loss of each column on the block."""
         t, c = block.table(self.signs), block.costs(self.cost)
-        value, slope, curvature = self.loss(t * F - block.shift)
-        return (c * value).sum(axis=0), c * t * slope, c * curvature
+        total: Array = (c * self.loss(t * F - block.shift)).sum(axis=0)
+        return total
 
     def _look(self) -> tuple[Array, Array, Hessian]:
         """P, its gradient and its Hessian at the present scores, in the coordinates of the steps."""
 
         def look(block: Block) -> tuple[Array, Array, Array]:
-            value, slope, curvature = self._losses(block, block.F)
-            return value, backward(block.X, self.constant, slope), curvature
+            t, c = block.table(self.signs), block.costs(self.cost)
+            z = t * block.F - block.shift
+            gradient = backward(block.X, self.constant, c * t * self.slope(z))
+            return (c * self.loss(z)).sum(axis=0), gradient, c * self.curvature(z)
 
         objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0), self.ridge * self.theta
         curvatures = []
@@ -129,7 +120,7 @@ class JointNewton:
 
         def look(block_and_move: tuple[Block, Array]) -> Array:
             block, S = block_and_move
-            return self._losses(block, block.F + length[block.columns] * S)[0]
+            return self._losses(block, block.F + length[block.columns] * S)
 
         while True:
             theta = self.theta + length * step

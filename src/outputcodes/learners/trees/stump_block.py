@@ -9,6 +9,7 @@ from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_room
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
+from outputcodes.losses import as_loss
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -38,7 +39,7 @@ class Sample:
             own *= self.weight[rows, None]
         total, count = np.abs(V).sum(axis=0), np.count_nonzero(V, axis=0)
         if self.F is not None:
-            own *= np.exp(-np.sign(own) * self.F[rows, columns])
+            own *= as_loss("exponential")(np.sign(own) * self.F[rows, columns])
         V /= np.where(total > 0, total, 1.0)
         starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
         return Part(self.codes[rows], V, starts), y, total, count
