@@ -11,9 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground.folds import folds
 from outputcodes.decoders import DECODERS, Coupling, Likelihood, Softmax
 from outputcodes.learners import KernelSVM, LinearSVM, Logistic, Ridge
-from outputcodes.training import Problem, folds
+from outputcodes.training import Problem
 
 X, y = load_iris(return_X_y=True)
 KINDS = ("likelihood", "coupling", "softmax")

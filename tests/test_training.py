@@ -13,11 +13,12 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground.folds import folds, folds_of
 from outputcodes.codes import Code
 from outputcodes.codes._data_driven import HeldOut
 from outputcodes.decoders import Decoder, Likelihood
 from outputcodes.learners import as_learner
-from outputcodes.training import Problem, alone_on_its_side, folds, folds_of
+from outputcodes.training import Problem, alone_on_its_side
 
 X, y = load_iris(return_X_y=True)
 ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)

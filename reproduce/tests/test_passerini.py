@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from outputcodes._ground.folds import folds
 from outputcodes.app import datasets
-from outputcodes.training import folds
 from reproduce import passerini
 from reproduce.data import Sample, encoder, sample
 from reproduce.experiment import Result

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
 
+from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.learners import FittedColumns, Learner
 
-Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-Folds = list[tuple[Rows, Rows]]
 
 
 class Columns:
@@ -234,41 +232,6 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     sign = M[y[one]]
     alone, column = np.nonzero(((sign > 0) & (count @ (M > 0) == 1)) | ((sign < 0) & (count @ (M < 0) == 1)))
     return one[alone], column
-
-
-def check_number_of_folds(cv: Any, n: int) -> None:
-    """Refuse a number of folds that n rows can't be dealt to."""
-    if not 2 <= cv <= n:
-        raise ValueError(f"cv={cv} must be between 2 and the number of rows, {n}.")
-
-
-def folds(y: Rows, cv: int, seed: int) -> Folds:
-    """Folds stratified by class, `cv` of them.
-
-    Unlike StratifiedKFold it deals classes with fewer rows than folds as well: one deck, sorted by class.
-
-    >>> [test.tolist() for _, test in folds(np.array([0, 0, 0, 0, 1]), 2, seed=0)]
-    [[0, 1, 4], [2, 3]]
-    """
-    check_number_of_folds(cv, len(y))
-    shuffled = np.random.default_rng((seed, len(y))).permutation(len(y))
-    deck = shuffled[np.argsort(y[shuffled], kind="stable")]
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[deck] = np.arange(len(y)) % cv
-    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(cv)]
-
-
-def folds_of(splitter: Any, y: NDArray[Any], kept: Rows) -> Folds:
-    """What a splitter, or given pairs (train, test), make of the rows with labels y, as places among the `kept` ones.
-
-    >>> [(train.tolist(), test.tolist()) for train, test in folds_of([([0, 1], [2, 3])], np.zeros(4), np.array([1, 3]))]
-    [([0], [1])]
-    """
-    place = np.full(len(y), -1)
-    place[kept] = np.arange(len(kept))
-    pairs = check_cv(splitter, y, classifier=True).split(np.zeros(len(y)), y)
-    placed = [(place[train], place[test]) for train, test in pairs]
-    return [(train[train >= 0], test[test >= 0]) for train, test in placed]
 
 
 def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:

@@ -11,8 +11,8 @@ from outputcodes._ground.blocks import threads
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
 from outputcodes._kernel_machines.spoc import solve
+from outputcodes._kernel_machines.spoc import steps as kernels
 from outputcodes._kernel_machines.spoc import vectors as explicit
-from outputcodes._kernels import spoc as kernels
 
 SIX = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]])
 SIX_LABELS = np.array([0, 1, 2, 2, 1, 1])

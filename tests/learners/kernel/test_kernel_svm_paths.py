@@ -8,7 +8,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import PerColumn, _decomposition, _kernel_columns, _kernel_small, kernel_svm
+from outputcodes.learners import PerColumn
+from outputcodes.learners.kernel import columns, decomposition, kernel_svm
+from outputcodes.learners.kernel import small as whole
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -21,8 +23,8 @@ MIXED = np.hstack([ALL_PAIRS[:, :7], 2 * np.eye(10, dtype=np.int8)[:, :4] - 1])
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 64 rows, so that this sample, which is else solved as a whole, needs many of them."""
-    monkeypatch.setattr(_decomposition, "WORKING_SET", 64)
-    monkeypatch.setattr(_kernel_small, "SMALL", 0)
+    monkeypatch.setattr(decomposition, "WORKING_SET", 64)
+    monkeypatch.setattr(whole, "SMALL", 0)
 
 
 def fit(learner, data=None, M=MIXED, **how):
@@ -46,7 +48,7 @@ def test_all_columns_at_once_are_the_columns_one_by_one(code, make, bias):
 def test_many_small_working_sets_reach_the_answer_of_a_large_one(code, bias, monkeypatch):
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-5, bias=bias)
     small = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
-    monkeypatch.setattr(_decomposition, "WORKING_SET", 2048)
+    monkeypatch.setattr(decomposition, "WORKING_SET", 2048)
     large = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
     assert small.columns_.fitted.certificate.converged.all()
     assert np.allclose(small.margins(X), large.margins(X), atol=1e-4)
@@ -54,8 +56,8 @@ def test_many_small_working_sets_reach_the_answer_of_a_large_one(code, bias, mon
 
 @pytest.mark.usefixtures("small_sets")
 def test_more_columns_than_share_a_working_set(monkeypatch):
-    monkeypatch.setattr(_kernel_columns, "COLUMNS_TOGETHER", 3)
-    monkeypatch.setattr(_kernel_columns, "WORKING_SET", 0)
+    monkeypatch.setattr(columns, "COLUMNS_TOGETHER", 3)
+    monkeypatch.setattr(columns, "WORKING_SET", 0)
     few_at_a_time = fit(KernelSVM(C=2, gamma=0.1, tol=1e-5)).margins(X)
     for j in (0, 5, 10):
         seen = MIXED[y, j] != 0

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import polynomial_kernel
 
-from outputcodes._kernel_machines import kernel_function as _kernel_function
-from outputcodes.learners import _decomposition
+from outputcodes._kernel_machines import kernel_function
+from outputcodes.learners.kernel import decomposition
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -21,7 +21,7 @@ MIXED = np.hstack([OVA[:, :4], (OVA[:, 1:3] - OVA[:, 5:7]) // 2])
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 64 rows, so that this sample needs many of them."""
-    monkeypatch.setattr(_decomposition, "WORKING_SET", 64)
+    monkeypatch.setattr(decomposition, "WORKING_SET", 64)
 
 
 def fit(learner, data=None, M=MIXED, **how):
@@ -46,7 +46,7 @@ def test_prepared_like_another_it_is_as_prepared_afresh(params, n, monkeypatch):
     fitted = first.fit_columns(earlier, y[:n], OVA)
     earlier.gram.hold(np.arange(n))
     products = []
-    monkeypatch.setattr(_kernel_function.Kernel, "geometry", counted(_kernel_function.Kernel.geometry, products))
+    monkeypatch.setattr(kernel_function.Kernel, "geometry", counted(kernel_function.Kernel.geometry, products))
     data = second.prepare(X[:n], like=earlier)
     data.gram.hold(np.arange(n))
     assert not products, "distances or products are computed again"

@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from outputcodes._kernel_machines import gram as _gram
+from outputcodes._kernel_machines import gram
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
-from outputcodes.learners import _kernel_columns, _kernel_small
+from outputcodes.learners.kernel import columns
+from outputcodes.learners.kernel import small as whole
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -38,7 +39,7 @@ def test_the_optimum_is_that_of_the_way_for_large_problems(bias, weight, monkeyp
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-6, bias=bias)
     column_weight = 1 + np.arange(MIXED.size).reshape(MIXED.shape) % 3
     small = fit(learner, weight, column_weight=column_weight)
-    monkeypatch.setattr(_kernel_small, "SMALL", 0)
+    monkeypatch.setattr(whole, "SMALL", 0)
     large = fit(learner, weight, column_weight=column_weight)
     assert np.allclose(small.margins(X), large.margins(X), atol=1e-4)
     for j in range(MIXED.shape[1]):
@@ -79,7 +80,7 @@ def test_the_certificate_is_the_violation_of_the_answer(bias):
 
 @pytest.mark.parametrize("bias", ["free", "folded"])
 def test_the_same_bits_for_any_number_of_jobs(bias, monkeypatch):
-    monkeypatch.setattr(_kernel_small, "BLOCK", 1 << 12)
+    monkeypatch.setattr(whole, "BLOCK", 1 << 12)
     learner = KernelSVM(C=2, gamma=0.1, bias=bias)
     answers = [fit(learner, n_jobs=n_jobs).margins(X) for n_jobs in (1, 2, 3)]
     assert np.array_equal(answers[0], answers[1])
@@ -90,7 +91,7 @@ def test_the_same_bits_for_any_number_of_jobs(bias, monkeypatch):
 def test_calls_that_are_cut_short_end_at_the_same_optimum(bias, monkeypatch):
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-6, bias=bias)
     at_once = fit(learner)
-    monkeypatch.setattr(_kernel_small, "BUDGET", 1 << 12)
+    monkeypatch.setattr(whole, "BUDGET", 1 << 12)
     in_pieces = fit(learner)
     assert in_pieces.certificate.converged.all()
     assert np.allclose(at_once.margins(X), in_pieces.margins(X), atol=1e-5)
@@ -165,7 +166,7 @@ def test_a_multiple_of_gamma_takes_powers_of_the_values(factor, monkeypatch):
 @pytest.mark.parametrize(("gamma", "dtype"), [(0.0021, np.float64), (0.001, np.float64), (0.004, np.float32)])
 def test_other_gammas_take_no_powers(gamma, dtype, monkeypatch):
     powers, rows = [], np.arange(len(y))
-    monkeypatch.setattr(_gram, "to_the_power", lambda p, values: powers.append(p))
+    monkeypatch.setattr(gram, "to_the_power", lambda p, values: powers.append(p))
     first = Gram(Kernel("rbf", gamma=0.002), X, dtype, 100)
     first.hold(rows)
     first.spent = True
@@ -238,8 +239,8 @@ def test_columns_in_company_read_an_arranged_gram_matrix_right(monkeypatch):
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-6)
     data = learner.prepare(X)
     expected = learner.fit_columns(data, y, MIXED)
-    monkeypatch.setattr(_kernel_small, "SMALL", 0)
-    monkeypatch.setattr(_kernel_columns, "WORKING_SET", 0)
+    monkeypatch.setattr(whole, "SMALL", 0)
+    monkeypatch.setattr(columns, "WORKING_SET", 0)
     for init in (None, expected):
         company = learner.fit_columns(data, y, MIXED, init=init)
         assert np.allclose(company.margins(X), expected.margins(X), atol=1e-4)

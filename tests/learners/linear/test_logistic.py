@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground.folds import folds
 from outputcodes.learners import PerColumn
 from outputcodes.learners.linear.logistic import Logistic
-from outputcodes.training import folds
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:500] / 16, y[:500]

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import as_code
-from outputcodes.learners import _fitted_stumps
+from outputcodes.learners.trees import fitted_stumps
 from outputcodes.learners.trees.stumps import BoostedStumps
 
 HYPOTHESES = ["confidence", "discrete"]
@@ -78,7 +78,7 @@ def test_staged_margins_and_tables_are_the_same_sums(monkeypatch):
     shorter = BoostedStumps(10, categorical_features=np.arange(64) % 2 == 0)
     ten = shorter.fit_columns(shorter.prepare(gaps), y, ALL_PAIRS).margins(new)
     assert np.allclose(ten, stages[9], atol=1e-11)
-    monkeypatch.setattr(_fitted_stumps, "COLUMNS_PER_TABLE", 7)
+    monkeypatch.setattr(fitted_stumps, "COLUMNS_PER_TABLE", 7)
     assert np.array_equal(fitted.margins(new), stages[-1])
 
 

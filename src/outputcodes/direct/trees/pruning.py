@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.folds import fold_numbers
 from outputcodes._histograms.questions import LEAF
 from outputcodes.direct.trees.links import path_errors, weakest_links
 from outputcodes.direct.trees.structure import GrownTree
@@ -70,10 +71,7 @@ def cross_validated_alpha(
     alphas, *_ = pruning_path(tree)
     between = np.sqrt(alphas * np.append(alphas[1:], np.inf)) if len(alphas) > 1 else alphas
     between[0] = 0.0
-    # Of each class as many in each fold, up to one.
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[shuffled[np.argsort(y[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
+    fold = fold_numbers(y, n_folds, np.random.default_rng(seed))
 
     def errors(held: int) -> Array:
         out = fold == held

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
@@ -201,8 +202,7 @@ def hold_out(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Ro
     """Rows to train on and rows held out: of each class the fraction asked for, rounded down; None holds out none."""
     if fraction is None:
         return rows, rows[:0]
-    shuffled = np.random.default_rng(seed).permutation(rows)
-    deck = shuffled[np.argsort(y[shuffled], kind="stable")]
+    deck = rows[deck_of(y[rows], np.random.default_rng(seed))]
     _, first, count = np.unique(y[deck], return_index=True, return_counts=True)
     place = np.arange(len(deck)) - np.repeat(first, count)
     held_out = place < np.repeat((fraction * count).astype(np.intp), count)
