@@ -68,7 +68,7 @@ def test_theorem_4_1_and_corollary_4_1(problem):
     assert possible_loo_errors(F, y, M, alpha, G).tolist() == theorem
     assert loo_error_bound(F, y, M, alpha, G) == pytest.approx(np.mean(theorem))
     for name in NONINCREASING:
-        expected = [corollary_4_1(F[i], y[i], M, alpha[i], G[i], oracles.LOSSES[name]) for i in rows]
+        expected = [corollary_4_1(F[i], y[i], M, alpha[i], G[i], oracles.loss(name)) for i in rows]
         counted = possible_loo_errors(F, y, M, alpha, G, name)
         assert counted.tolist() == expected, name
         # Never below the training error; an example without dual variables keeps its training verdict.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from outputcodes._ground.validation import unknown_name
 from outputcodes.decoders.base import Decoder
@@ -17,9 +18,22 @@ from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.pairwise import Dag, Vote
 from outputcodes.losses import LOSSES
 
-DECODERS: dict[str, Callable[[], Decoder]] = {
+
+class _ByLoss(Mapping[str, Callable[[], Decoder]]):
+    """Loss-based decoding under the name of each loss in the table, later additions included."""
+
+    def __getitem__(self, name: str) -> Callable[[], Decoder]:
+        return partial(LossBased, LOSSES[name].name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(LOSSES)
+
+    def __len__(self) -> int:
+        return len(LOSSES)
+
+
+_OWN: dict[str, Callable[[], Decoder]] = {
     "loss": LossBased,
-    **{name: partial(LossBased, name) for name in LOSSES},
     "vote": Vote,
     "dag": Dag,
     "euclidean": Euclidean,
@@ -32,6 +46,7 @@ DECODERS: dict[str, Callable[[], Decoder]] = {
     "coupling": Coupling,
     "continuous": Continuous,
 }
+DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(_OWN, cast(Any, _ByLoss()))
 
 
 def as_decoder(decoder: str | Decoder | Any) -> Decoder:

@@ -32,6 +32,8 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
     takes_nan: ClassVar[bool] = False
     # Whether a warm start saves time and does not show in the answer; folds then start from the whole.
     warm_starts: ClassVar[bool] = False
+    # The parameters that make the solver as exact as it can be; none where there is no tolerance.
+    exact_parameters: ClassVar[dict[str, Any]] = {}
 
     def prepare(self, X: Any, like: Any = None) -> Any:
         """What depends on X alone, for all columns."""

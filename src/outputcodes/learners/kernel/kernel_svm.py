@@ -75,6 +75,7 @@ class KernelSVM(SharedLearner):
     loss: ClassVar[str] = "hinge"
     takes_sparse: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
 
     def __init__(
         self,

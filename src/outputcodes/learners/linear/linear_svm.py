@@ -73,6 +73,7 @@ class LinearSVM(LinearLearner):
     """
 
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-15, "max_iter": 100_000}
 
     def __init__(
         self,

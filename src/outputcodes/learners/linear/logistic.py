@@ -71,6 +71,7 @@ class Logistic(LinearLearner):
 
     loss: ClassVar[str] = "logistic"
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}
 
     def __init__(self, C: float = 1.0, fit_intercept: bool = True, tol: float = 1e-4, max_iter: int = 100) -> None:
         self.C = C
