@@ -1,11 +1,11 @@
-"""AdaBoost.MO and .MH: a round against its histogram pass, the whole against LightGBM, XGBoost and scikit-learn.
+"""Compare a round of AdaBoost.MO with its histogram pass, and MO and MH with LightGBM, XGBoost and scikit-learn.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/boosting.py [rounds] [labels] [large] [growth]
 
-All run on two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time of one thread each. The
-algorithms differ, so test errors stand beside the times; ours are checked by an identity, the product of all Z being
-the mean exponential loss. The floor of a round is n·d·L additions into histograms of float64, eight in an instruction;
-the histogram pass alone, without scores and weights, is timed beside it.
+All use two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time with one thread each. The
+algorithms differ, so the table has test errors beside the times. Our result is checked by an identity: the product of
+all Z is the mean exponential loss. The floor of a round is n·d·L additions into histograms of float64, eight per
+instruction. The histogram pass alone, without scores and weights, is timed as well.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def error(predicted, y):
 
 
 def histogram_pass(X, y, M, bins):
-    """CPU seconds of all histograms of one round, and nothing else."""
+    """Return the CPU seconds of all histograms of one round, and nothing else."""
     weights = ColumnWeights(
         bin_features(X, bins, np.zeros(X.shape[1], dtype=bool)),
         y,
@@ -71,14 +71,14 @@ def least_cpu(run, repeats=5):
 
 
 def rounds():
-    """One round against its histogram pass; 200 rounds against one stump model per column."""
+    """One round compared with its histogram pass; 200 rounds compared with one stump model per column."""
     table = []
     for name in ("letter", "isolet"):
         X, y, X_test, y_test = split(name)
-        M = as_code("dense").matrix(y.max() + 1, random_state=0)
+        M = as_code("dense").draw(y.max() + 1, random_state=0).matrix()
         (n, d), L = X.shape, M.shape[1]
         ours = AdaBoostMO(M, ROUNDS, n_jobs=2)
-        AdaBoostMO(M, 2, n_jobs=2).fit(X, y)  # compiled before the clock starts
+        AdaBoostMO(M, 2, n_jobs=2).fit(X, y)  # compile before timing
         seconds, answers = interleaved(
             {
                 "MO": lambda ours=ours, X=X, y=y: ours.fit(X, y),
@@ -115,7 +115,7 @@ def rounds():
 
 
 def labels():
-    """AdaBoost.MH against scikit-learn's one-vs-rest AdaBoost: as many rounds, and as many as the same error needs."""
+    """AdaBoost.MH compared with scikit-learn's one-vs-rest AdaBoost, at equal rounds and at equal error."""
     X, y, X_test, y_test = split("letter")
     ours = AdaBoostMH(ROUNDS, n_jobs=2)
     theirs = OneVsRestClassifier(AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=ROUNDS), n_jobs=2)

@@ -1,12 +1,12 @@
-"""How good `predict_proba` is: ours on kernel machines, scikit-learn's calibrated SVC, multinomial logistic regression.
+"""Compare `predict_proba` of our kernel SVMs, of scikit-learn's calibrated SVC and of multinomial logistic regression.
 
     OUTPUTCODES_DATA=... python benchmarks/calibration.py [most training rows, 3000]
 
-Features scaled to [0, 1], rbf with C = 10 and γ = "scale" on both sides, all-pairs as in SVC unless it says dense.
-Log-loss in nats (p cut at 1e-15); Brier = Σ (P − y)²; reliability error = mean |confidence − accuracy| of predictions
-over 15 bins of equal size; smaller is better in all of them. The time is that of `fit` with likelihood, cross-fitted in
-three folds, over that of the same machine without probabilities. Writes the table's data and a reliability diagram,
-`results/calibration.svg`.
+Features are scaled to [0, 1]; both sides use rbf with C = 10 and γ = "scale", and all-pairs as in SVC unless marked
+dense. Log-loss is in nats (p clipped at 1e-15); Brier = Σ (P − y)²; reliability error = mean |confidence − accuracy| of
+predictions over 15 bins of equal size. Smaller is better for all of them. The time ratio is the time of `fit` with
+likelihood, cross-fitted in three folds, divided by that of the same SVM without probabilities. The script writes the
+data of the table and a reliability diagram, `results/calibration.svg`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def contenders() -> dict[str, Any]:
 
 
 def reliability(P: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean confidence and accuracy of the predictions, in bins of equal size."""
+    """Return mean confidence and accuracy of the predictions, in bins of equal size."""
     order = np.argsort(P.max(axis=1), kind="stable")
     right = P.argmax(axis=1) == y
     parts = np.array_split(order, BINS)
@@ -79,7 +79,7 @@ def quality(P: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 
 def times(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """`fit` with likelihood over the plain fit, for three codes."""
+    """Return the time of `fit` with likelihood divided by that of the plain fit, for three codes."""
     answer = {}
     for code in ("one-vs-all", "all-pairs", "dense"):
         runs = {kind: lambda kind=kind, code=code: ours(kind, code).fit(X, y) for kind in (None, "likelihood")}

@@ -1,9 +1,9 @@
-"""The search for random codes: seconds for the best of 10,000 draws (fewer where the budget of work ends it).
+"""Time the search for random codes: the best of 10,000 draws (fewer where the work budget ends the search).
 
     python benchmarks/codes.py
 
-The floor is one look at each pair of rows of each candidate: k(k-1)/2 · ⌈L/64⌉ words for dense codes, twice that many
-for sparse ones, which have a second plane of bits.
+The floor is one read of each pair of rows of each candidate: k(k-1)/2 · ⌈L/64⌉ words for dense codes, and twice as many
+for sparse codes, which have a second bit plane.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from outputcodes.codes import BCH, Code, Dense, Sparse, min_distance
 
 
 def measure(name: str, code: Code, k: int) -> dict[str, object]:
-    seconds, found = interleaved({name: lambda: code.matrix(k, random_state=0)}, repeats=3)
+    seconds, found = interleaved({name: lambda: code.draw(k, random_state=0).matrix()}, repeats=3)
     M = found[name]
     return {
         "code": name,

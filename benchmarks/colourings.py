@@ -1,10 +1,10 @@
-"""AdaBoost.OC and SmoothBoost: time of a round against what it can't do without.
+"""Compare the time of a round of AdaBoost.OC and SmoothBoost with its floor.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/colourings.py
 
-A round can't do without one addition for each value of the binned features (n·d, into a histogram) and one product
-and one sum for each pair of an example and a class (n·k). These two passes are measured alone, by the same kernels.
-No other maintained implementation is known; scikit-learn's AdaBoostClassifier stands by as what as many stumps cost.
+A round needs at least one addition per value of the binned features (n·d, into a histogram), and one product and one
+sum per pair of an example and a class (n·k). These two passes are measured separately, with the same kernels. We know
+of no other maintained implementation; scikit-learn's AdaBoostClassifier shows the cost of the same number of stumps.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from outputcodes.boosting.oc import AdaBoostOC
 from outputcodes.boosting.smooth import SmoothBoost
 
 
-def seconds_a_round(model, X, y, rounds: int = 40) -> float:
-    """The difference of two lengths, so that binning and checks don't count."""
+def seconds_per_round(model, X, y, rounds: int = 40) -> float:
+    """Return seconds per round, as the difference of two runs, so that binning and checks do not count."""
 
     def fit(n_rounds: int) -> float:
         start = time.perf_counter()
@@ -38,7 +38,7 @@ def seconds_a_round(model, X, y, rounds: int = 40) -> float:
 
 
 def floor(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Seconds of the pass over the features, and of the pass over the pairs."""
+    """Return the seconds of the pass over the features, and of the pass over the pairs."""
     k, rng = int(y.max()) + 1, np.random.default_rng(0)
     learner = StumpLearner(bin_features(X, "exact", np.zeros(X.shape[1], dtype=bool)), serially)
     pairs, colouring = PairWeights(y, k), random_colouring(k, rng)
@@ -58,10 +58,10 @@ def floor(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def speed(name: str) -> dict[str, object]:
     X, y, train = load(name)
     X, y = X[train].astype(np.float64), y[train]
-    AdaBoostOC(1).fit(X, y)  # compiles
+    AdaBoostOC(1).fit(X, y)  # compile before timing
     features, pairs = floor(X, y)
     models = AdaBoostOC(), SmoothBoost(), SmoothBoost(n_jobs=2)
-    oc, smooth, threaded = (1e3 * seconds_a_round(model, X, y) for model in models)
+    oc, smooth, threaded = (1e3 * seconds_per_round(model, X, y) for model in models)
     start = time.perf_counter()
     AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
     theirs = 1e3 * (time.perf_counter() - start) / 10
@@ -83,7 +83,7 @@ def growth() -> None:
     def taken(n: int = 20_000, d: int = 20, k: int = 20, rounds: int = 40) -> float:
         rng = np.random.default_rng(0)
         X, y = rng.integers(50, size=(n, d)).astype(float), np.arange(n) % k
-        return seconds_a_round(SmoothBoost(), X, y, rounds) * rounds
+        return seconds_per_round(SmoothBoost(), X, y, rounds) * rounds
 
     for name, sizes in (
         ("n", [20_000, 40_000, 80_000]),

@@ -1,4 +1,4 @@
-"""What the benchmarks share: contenders run in turn, medians, and a data file that the tables are made from."""
+"""Shared helpers of the benchmarks: interleaved runs, medians, and the data files behind the tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def interleaved(contenders: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, float], dict[str, Any]]:
-    """Median seconds and last answer of each contender, run one after another `repeats` times."""
+    """Return median seconds and last result of each contender, run in turn `repeats` times."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     answers: dict[str, Any] = {}
     for _ in range(repeats):
@@ -30,7 +30,7 @@ def interleaved(contenders: dict[str, Callable[[], Any]], repeats: int) -> tuple
 
 
 def save(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write the rows with the machine they were measured on, to a temporary name first."""
+    """Write the rows and a description of the machine, first to a temporary file."""
     RESULTS.mkdir(exist_ok=True)
     machine = {
         "cores": os.cpu_count(),
@@ -54,7 +54,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A data set from the directory OUTPUTCODES_DATA: features, labels 0..k-1, and which rows are for training."""
+    """Load a data set from the directory OUTPUTCODES_DATA: features, labels 0..k-1, and the mask of training rows."""
     import pandas as pd
 
     folder = os.environ.get("OUTPUTCODES_DATA")
@@ -67,5 +67,5 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
-    """The slope of time against size on log axes."""
+    """Return the slope of time over size on log axes."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

@@ -1,11 +1,11 @@
-"""Loss-based decoding against its floor: the matrix products and one pass of the loss over F.
+"""Compare loss-based decoding with its floor: the matrix products and one pass of the loss over F.
 
     python benchmarks/decoding.py
 
-`predict` from margins is to stay within twice that floor, in blocks of rows and below 1 GB at k = 10,000. The floor
-runs on the same blocks: L(F) and L(-F) written to a buffer, then one product with the stacked code, 4·n·L·k flops.
-The peer is how scikit-learn's OutputCodeClassifier decodes: the nearest row in Euclidean distance, which on these
-codes without zeros is our "linear" decoder.
+The goal is that `predict` from margins takes at most twice the floor, in blocks of rows, and below 1 GB at k = 10,000.
+The floor uses the same blocks: L(F) and L(-F) are written to a buffer, followed by one product with the stacked code,
+4·n·L·k flops. The peer is the decoding of scikit-learn's OutputCodeClassifier: the nearest row in Euclidean distance,
+which on these codes without zeros equals our "linear" decoder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOSSES = ["linear", "hinge", "exponential", "logistic", "hamming"]
 
 
 def floor(F: np.ndarray, M: np.ndarray, loss: str) -> None:
-    """Only what can't be avoided: the loss of each margin for either sign, and the products."""
+    """Compute only what cannot be avoided: the loss of each margin for both signs, and the products."""
     value, L = as_loss(loss), M.shape[1]
     stacked = np.hstack([M > 0, M < 0]).astype(np.float64).T
     for rows in row_blocks(F.shape[0], M.shape[0] + 2 * L):

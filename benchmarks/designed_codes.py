@@ -1,11 +1,11 @@
-"""Codes made for the data against a plain dense code: test errors side by side.
+"""Compare the test errors of codes learned from data and of a plain dense code.
 
     OUTPUTCODES_DATA=... python benchmarks/designed_codes.py [data set ...]
 
-Every number is a mean over three seeds; sets without a test part of their own are split 70:30 anew for each. "dense"
-has ceil(10 log2 k) columns and the decoder that turned out best on the test rows, which favours it; the others decode
-by the learner's loss, those with zeros leaving zeros out. "short" is a dense code of k columns; the assigned codes and
-the continuous one are built on it. Time is CPU time of `fit`, the design included.
+Every number is a mean over three seeds. Data sets without a test part are split 70:30 again for each seed. "dense" has
+ceil(10 log2 k) columns and the decoder that was best on the test rows, which favours it. The others use the learner's
+loss, and codes with zeros ignore the zeros. "short" is a dense code of k columns; the assigned codes and the continuous
+one are based on it. Time is the CPU time of `fit`, including the design.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEEDS = range(3)
 
 
 def contenders(k: int) -> dict[str, tuple[object, object]]:
-    """Name: (code, decoder)."""
+    """Return {name: (code, decoder)}."""
     short, no_zeros = Dense(length=k), LossBased(zeros="ignore")
     return {
         "dense": ("dense", "loss"),
@@ -49,7 +49,7 @@ def contenders(k: int) -> dict[str, tuple[object, object]]:
 
 
 def sample(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Training and test rows, standardised; missing values at the mean."""
+    """Return training and test rows, standardised, with missing values set to the mean."""
     X, y, train = load(name)
     if train.all():
         train = np.zeros(len(y), dtype=bool)
@@ -82,7 +82,7 @@ def measure(name: str, learner: str) -> list[dict[str, object]]:
 
 
 def side_by_side(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    """One line a data set: error %, with columns and seconds in brackets; then how often each beats dense."""
+    """Return one line per data set: error %, with columns and seconds in brackets; then how often each beats dense."""
     names = list(dict.fromkeys(row["data"] for row in rows))
     labels = list(dict.fromkeys(row["code"] for row in rows))
     cell = {(row["data"], row["code"]): row for row in rows}

@@ -1,14 +1,14 @@
-"""KernelSVM against scikit-learn's wrappers of LIBSVM on letter: the same columns, stopping rule and objective.
+"""Compare KernelSVM with scikit-learn's wrappers of LIBSVM on letter: same columns, stopping rule and objective.
 
     OUTPUTCODES_DATA=... python benchmarks/kernel_svm.py [rows]
 
-Features scaled to [0, 1], rbf with γ = 16, C = 10, tol = 1e-3, two jobs. `rows` takes fewer than the 16,000 training
-rows; with all of them it takes about eight minutes, most of it the peers'. Growth in n is also measured for one-vs-all;
-`path` is a step from γ to 1.5 γ and from C to 2 C on MNIST's first rows: afresh, with the distances of the first
-preparation, and started from its answer as well. The floor is what no solver avoids: each kernel value between support
-vectors and training rows once, and one product with the coefficients of all columns, the certificate itself;
-2·n·S·(d + L) flops and n·S exponentials. `difference`: of the dual objectives, relative, or of the decision values of
-all pairs.
+Features are scaled to [0, 1]; rbf with γ = 16, C = 10, tol = 1e-3, two jobs. `rows` limits the 16,000 training rows;
+with all of them the script takes about eight minutes, most of it for the peers. Growth in n is also measured for
+one-vs-all. `path` is a step from γ to 1.5 γ and from C to 2 C on the first rows of MNIST: from scratch, with the
+distances of the first preparation, and with its solution as a warm start as well. The floor is what no solver avoids:
+each kernel value between support vectors and training rows once, and one product with the coefficients of all columns,
+which is the certificate itself; 2·n·S·(d + L) flops and n·S exponentials. `difference` is the relative difference of
+the dual objectives, or that of the decision values for all-pairs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from outputcodes.learners.kernel.kernel_svm import KernelSVM
 PARAMS: dict[str, Any] = {"C": 10.0, "gamma": 16.0, "tol": 1e-3}
 JOBS = 2
 COLUMNS = 48
-REPEATS = 1  # the peer takes minutes a time
+REPEATS = 1  # one run of the peer takes minutes
 
 
 def letter() -> tuple[np.ndarray, ...]:
@@ -48,7 +48,7 @@ def ours(code: Any) -> OutputCodeClassifier:
 
 
 def dense_code(k: int, L: int) -> np.ndarray:
-    """The code that scikit-learn's OutputCodeClassifier draws with random_state=0."""
+    """Return the code that scikit-learn's OutputCodeClassifier draws with random_state=0."""
     return np.where(np.random.RandomState(0).uniform(size=(k, L)) > 0.5, 1, -1).astype(np.int8)
 
 
@@ -57,12 +57,12 @@ def dual_objective(K: np.ndarray, beta: np.ndarray) -> float:
 
 
 def same_objective(model: OutputCodeClassifier, peers: list[SVC], X: np.ndarray, y: np.ndarray) -> float:
-    """The largest relative difference of the dual objectives, ours against LIBSVM's, over some columns."""
+    """Return the largest relative difference between our dual objectives and LIBSVM's, over some columns."""
     fitted, worst = model.columns_.fitted, 0.0
     assert fitted.certificate.converged.all()
     labels = np.searchsorted(model.classes_, y)
     for j, peer in enumerate(peers):
-        # LIBSVM's rows are numbered within the rows that its column saw.
+        # LIBSVM numbers rows within those of its column.
         seen = np.flatnonzero(model.code_matrix_[labels, j])
         alpha = fitted.coefficients(np.arange(len(y)))[j]
         values = []
@@ -79,7 +79,7 @@ def measure(name: str, code: Any, peer: Any, data: tuple[np.ndarray, ...]) -> di
     if hasattr(peer, "code_book_"):
         assert np.array_equal(peer.code_book_, code)
     predict, answers = interleaved({"ours": lambda: model.predict(X_new), "peer": lambda: peer.predict(X_new)}, REPEATS)
-    if isinstance(peer, SVC):  # its pairs are not estimators with an objective each; their decisions tell
+    if isinstance(peer, SVC):  # its pairs are not separate estimators with an objective, so compare decision values
         difference = float(np.abs(model.margins(X_new) - peer.decision_function(X_new)).max())
         assert difference < 100 * PARAMS["tol"], difference
     else:
@@ -108,14 +108,14 @@ def measure(name: str, code: Any, peer: Any, data: tuple[np.ndarray, ...]) -> di
 
 
 def growth(X: np.ndarray, y: np.ndarray) -> list[dict[str, object]]:
-    """Fit time against n, L and k on log axes; the first fit warms up what is compiled."""
+    """Measure fit time over n, L and k on log axes; the first fit compiles."""
     labels, learner = np.searchsorted(np.unique(y), y), KernelSVM(**PARAMS)
 
     def seconds(n: int, L: int, k: int) -> float:
         keep = np.flatnonzero(labels < k)[:n]
         M = dense_code(k, L) if L else 2 * np.eye(k, dtype=np.int8) - 1
         if L:
-            M[0], M[1] = 1, -1  # both signs in every column, however few the classes
+            M[0], M[1] = 1, -1  # both signs in every column, even with few classes
         run = {"fit": lambda: learner.fit_columns(learner.prepare(X[keep]), labels[keep], M, n_jobs=JOBS)}
         return interleaved(run, repeats=3)[0]["fit"]
 
@@ -137,7 +137,7 @@ def growth(X: np.ndarray, y: np.ndarray) -> list[dict[str, object]]:
 
 
 def path() -> list[dict[str, object]]:
-    """One step along a path of parameters, and what of the step before it saves."""
+    """Measure one step along a path of parameters, with and without reuse of the step before."""
     X, y, _ = load("mnist")
     X, y = X[:6000] / 255, y[:6000]
     M = 2 * np.eye(10, dtype=np.int8) - 1
@@ -149,9 +149,9 @@ def path() -> list[dict[str, object]]:
         return far.fit_columns(far.prepare(X, like=like), y, M, init=init, n_jobs=JOBS)
 
     runs = {
-        "afresh": lambda: step(None, None),
-        "its distances": lambda: step(before, None),
-        "its distances and answer": lambda: step(before, start),
+        "from scratch": lambda: step(None, None),
+        "shared distances": lambda: step(before, None),
+        "shared distances and warm start": lambda: step(before, start),
     }
     times, fitted = interleaved(runs, repeats=3)
     steps = {name: int(columns.certificate.iterations.sum()) for name, columns in fitted.items()}
@@ -159,7 +159,7 @@ def path() -> list[dict[str, object]]:
 
 
 def first_use() -> dict[str, object]:
-    """Seconds of processor time of a first fit of either bias, nothing compiled yet, and in the next process."""
+    """Measure the CPU seconds of a first fit with either bias: before compilation, and in the next process."""
     script = (
         "import time; from sklearn.datasets import load_digits; from outputcodes.learners import KernelSVM\n"
         "X, y = load_digits(return_X_y=True); start = time.process_time()\n"

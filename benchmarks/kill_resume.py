@@ -1,4 +1,4 @@
-"""Kill `outputcodes compare` at 20 random moments, resume it, and compare the results with a run that was left alone.
+"""Kill `outputcodes compare` at 20 random moments, resume it, and compare with an uninterrupted run.
 
 python benchmarks/kill_resume.py [kills]
 """
@@ -41,7 +41,7 @@ def main(kills: int) -> None:
     subprocess.run([*COMMAND, "--out", str(alone)], check=True, stdout=subprocess.DEVNULL)
     rng, rows, before = random.Random(0), [], 0
     command = [*COMMAND, "--out", str(killed), "--resume"]
-    # From before the first line to after the last, when the winner is being fitted and the report written.
+    # From before the first line until after the last, while the winner is fitted and the report is written.
     moments = [*sorted(rng.sample(range(written(alone)), kills - 1)), written(alone)]
     for kill, moment in enumerate(moments, start=1):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def main(kills: int) -> None:
     for name in ("report.html", "model.skops"):
         assert (killed / name).exists()
     print_table(rows)
-    print(f"\nAfter {kills} kills and a resume: {len(results(killed)) - 1} results, equal to the uninterrupted run's.")
+    print(f"\nAfter {kills} kills and a resume: {len(results(killed)) - 1} results, as in the uninterrupted run.")
     save("kill_resume", rows)
 
 

@@ -1,10 +1,10 @@
-"""Logistic and LinearSVM against scikit-learn's wrappers over LogisticRegression and LinearSVC, on 2 threads.
+"""Compare Logistic and LinearSVM with scikit-learn's wrappers over LogisticRegression and LinearSVC, on 2 threads.
 
     OUTPUTCODES_DATA=... python benchmarks/linear.py
 
-Both sides train the same columns and are checked to reach the same objective: ours may exceed the peer's by at most
-1e-4 of it. The floor is one gradient of all columns: 4·n·d·L flops in two products with dense X; with sparse X, a visit
-of each example reads and writes a row of w for every value, nnz·(12 + 16·L) bytes.
+Both sides train the same columns and must reach the same objective: ours may exceed the peer's by at most 1e-4,
+relative. The floor is one gradient of all columns. With dense X this is 4·n·d·L flops in two products. With sparse X,
+one pass over the examples reads and writes a row of w for every value, nnz·(12 + 16·L) bytes.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ REPEATS = 3
 
 def read(name: str) -> pd.DataFrame:
     frame = pd.read_csv(Path(os.environ["OUTPUTCODES_DATA"]) / f"{name}.csv.gz", dtype={"target": str})
-    # Shuffled, so that every fourth row still holds all classes.
+    # Shuffled, so that every fourth row still covers all classes.
     return frame[frame.split == "train"].drop(columns="split").sample(frac=1, random_state=0)
 
 
 def peers_code(k: int, L: int) -> np.ndarray:
-    """The code that scikit-learn's OutputCodeClassifier(code_size=L/k, random_state=0) draws."""
+    """Return the code that scikit-learn's OutputCodeClassifier(code_size=L/k, random_state=0) draws."""
     return np.where(np.random.RandomState(0).uniform(size=(k, L)) > 0.5, 1, -1).astype(np.int8)
 
 
 def objectives(coef: np.ndarray, intercept: np.ndarray, X: Any, T: np.ndarray, loss: str) -> np.ndarray:
-    """Objective at C = 1 of each column; T holds the signs, coef is (d, L)."""
+    """Return the objective at C = 1 of each column; T contains the signs, coef is (d, L)."""
     Z, seen = T * (X @ coef + intercept), T != 0
     if loss == "logistic":
         return 0.5 * (coef**2).sum(axis=0) + (seen * np.logaddexp(0, -Z)).sum(axis=0)
@@ -56,7 +56,7 @@ def objectives(coef: np.ndarray, intercept: np.ndarray, X: Any, T: np.ndarray, l
 
 
 class Columns:
-    """scikit-learn's estimator on the rows of each column, for codes with zeros that it has no wrapper for."""
+    """scikit-learn's estimator on the rows of each column, for codes with zeros, which have no wrapper there."""
 
     def __init__(self, estimator: Any, M: np.ndarray) -> None:
         self.estimator, self.M = estimator, M
@@ -72,12 +72,12 @@ class Columns:
 
 def measure(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any, peer: Any, floor: str) -> dict[str, object]:
     ours = OutputCodeClassifier(learner, code=M, decoder="hamming", n_jobs=THREADS)
-    ours.fit(X, y)  # compiled, or loaded, before the clock starts
+    ours.fit(X, y)  # compile or load before timing
     contenders = {"ours": lambda: ours.fit(X, y), "scikit-learn": lambda: peer.fit(X, y)}
     seconds, _ = interleaved(contenders, REPEATS)
     T, columns = M[y], ours.columns_.fitted
     mine = objectives(columns.coef, columns.intercept, X, T, learner.loss)
-    sign = -1 if isinstance(peer, OneVsOneClassifier) else 1  # its second class of a pair is the positive one
+    sign = -1 if isinstance(peer, OneVsOneClassifier) else 1  # there, the second class of a pair is positive
     coef = sign * np.column_stack([e.coef_[0] for e in peer.estimators_])
     bias = sign * np.array([np.ravel(e.intercept_)[0] for e in peer.estimators_])
     theirs = objectives(coef, bias, X, T, learner.loss)
@@ -102,15 +102,15 @@ def dense_floor(X: np.ndarray, L: int) -> str:
     W = np.ones((X.shape[1], L))
     start = time.perf_counter()
     X.T @ (X @ W)
-    return f"{4e-9 * X.size * L:.2g} GFlop, {time.perf_counter() - start:.2g} s a gradient"
+    return f"{4e-9 * X.size * L:.2g} GFlop, {time.perf_counter() - start:.2g} s per gradient"
 
 
 def sparse_floor(X: Any, L: int) -> str:
-    return f"{1e-9 * X.nnz * (12 + 16 * L):.2g} GB an epoch"
+    return f"{1e-9 * X.nnz * (12 + 16 * L):.2g} GB per epoch"
 
 
 def pairs(k: int) -> np.ndarray:
-    """All pairs of classes, the first the positive one."""
+    """Return all pairs of classes, the first one positive."""
     first, second = np.triu_indices(k, 1)
     M = np.zeros((k, len(first)), dtype=np.int8)
     M[first, np.arange(len(first))], M[second, np.arange(len(first))] = 1, -1
@@ -118,7 +118,7 @@ def pairs(k: int) -> np.ndarray:
 
 
 def exponents(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any) -> list[dict[str, object]]:
-    """The slope of log seconds over log n, log L and log k, from a quarter to the whole."""
+    """Return the slope of log seconds over log n, log L and log k, from a quarter of the size to all of it."""
 
     def seconds(step: int, L: int) -> float:
         def fit() -> Any:
@@ -150,7 +150,7 @@ def exponents(work: str, X: Any, y: np.ndarray, M: np.ndarray, learner: Any) -> 
 
 def main() -> None:
     if "OUTPUTCODES_DATA" not in os.environ:
-        sys.exit("Set OUTPUTCODES_DATA to the directory that holds isolet.csv.gz and 20newsgroups.csv.gz.")
+        sys.exit("Set OUTPUTCODES_DATA to the directory that contains isolet.csv.gz and 20newsgroups.csv.gz.")
     isolet, news = read("isolet"), read("20newsgroups")
     letters, sound = np.unique(isolet.pop("target"), return_inverse=True)[1], isolet.to_numpy(dtype=np.float64)
     topics = np.unique(news.pop("target"), return_inverse=True)[1]
@@ -158,7 +158,7 @@ def main() -> None:
     dense26, dense20, ova = peers_code(26, 48), peers_code(20, 44), (2 * np.eye(20) - 1).astype(np.int8)
 
     def coded(estimator: Any, M: np.ndarray) -> PeerOutputCode:
-        # Nudged up, as scikit-learn cuts k·code_size down to a whole number.
+        # Slightly larger, because scikit-learn rounds k·code_size down.
         return PeerOutputCode(estimator, code_size=(M.shape[1] + 0.5) / len(M), random_state=0, n_jobs=THREADS)
 
     half = np.random.default_rng(0).choice(np.array([-1, 0, 0, 1], dtype=np.int8), size=(26, 48))

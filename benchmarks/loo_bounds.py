@@ -1,13 +1,13 @@
-"""The kernel width chosen by leave-one-out bounds, against 5-fold cross-validation and the best one in hindsight.
+"""Compare the kernel width chosen by leave-one-out bounds with 5-fold cross-validation and with the best one.
 
     OUTPUTCODES_DATA=... python benchmarks/loo_bounds.py [rows]
 
-The model-selection experiment of Passerini, Pontil & Frasconi: Gaussian kernel machines, C = 1, 11 values of γ,
-features scaled to [0, 1]; test error and bound against γ. `regret` is the test error at the chosen γ less the least of
-the grid. Every search ends with a classifier trained on all rows; `rows` limits them, to 3,000 unless given. The peer
-is GridSearchCV over SVC (one-vs-one) with n_jobs=2; ours has n_jobs=2 in the engine. Medians of three runs in turn. The
-floor of a search is one training per γ; 5 folds take 5·0.8² = 3.2 times that, and the last training. Writes the data,
-and the curves as `results/loo_bounds.svg`.
+This is the model-selection experiment of Passerini, Pontil & Frasconi: Gaussian kernel SVMs, C = 1, 11 values of γ,
+features scaled to [0, 1]; test error and bound over γ. `regret` is the test error at the chosen γ minus the smallest of
+the grid. Every search ends with a classifier trained on all rows; `rows` limits them, by default to 3,000. The peer is
+GridSearchCV over SVC (one-vs-one) with n_jobs=2; ours has n_jobs=2 in the engine. Times are medians of three
+interleaved runs. The floor of a search is one training per γ; 5 folds take 5·0.8² = 3.2 times that, plus the last
+training. The script writes the data, and the curves to `results/loo_bounds.svg`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ GRID = {"estimator__gamma": GAMMAS}
 
 def data(name: str, rows: int) -> tuple[np.ndarray, ...]:
     X, y, train = load(name)
-    if name == "segmentation":  # the paper's split of 1,540 and 770 rows is not the one the data come with
+    if name == "segmentation":  # the data set comes with another split than the paper's 1,540 and 770 rows
         parts = train_test_split(X, y, train_size=1540, random_state=0, stratify=y)
         X_train, X_test, y_train, y_test = parts
     else:
         X_train, X_test, y_train, y_test = X[train], X[~train], y[train], y[~train]
-    # Some sets are sorted by class, or by speaker.
+    # Some data sets are sorted by class or by speaker.
     keep = np.random.default_rng(0).permutation(len(y_train))[:rows]
     scaler = MinMaxScaler().fit(X_train)
     return scaler.transform(X_train[keep]), y_train[keep], scaler.transform(X_test), y_test
@@ -59,10 +59,10 @@ def test_errors(model: OutputCodeClassifier, parts: tuple[np.ndarray, ...]) -> n
 def choose(
     name: str, code: str, decoder: str, parts: tuple[np.ndarray, ...], against: tuple[str, ...]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """The row of the table, and test error and bound against γ."""
+    """Return the row of the table, and test error and bound over γ."""
     X, y, _, _ = parts
     model, folds = classifier(code, decoder), StratifiedKFold(5, shuffle=True, random_state=0)
-    # libsvm trains all pairs by itself; under one-vs-all it is wrapped.
+    # LIBSVM trains all pairs itself; for one-vs-all it is wrapped.
     peer = SVC(C=1.0) if code == "all-pairs" else OneVsRestClassifier(SVC(C=1.0))
     grid = {"gamma" if code == "all-pairs" else "estimator__gamma": GAMMAS}
     contenders = {
@@ -73,7 +73,7 @@ def choose(
     seconds, found = interleaved({who: contenders[who] for who in ("bound", *against)}, repeats=3)
     error = test_errors(classifier(code, decoder), parts)
     bound, chosen = found["bound"].cv_results_["loo_error"], found["bound"].best_index_
-    # What the path left behind is what training alone gives.
+    # The end of the path must equal a separate training.
     alone = classifier(code, decoder).set_params(**found["bound"].best_params_).fit(X, y)
     assert np.mean(alone.predict(X) != found["bound"].predict(X)) < 2e-3
     assert 1 - alone.score(X, y) <= bound[chosen]
@@ -102,7 +102,7 @@ def choose(
 
 
 def draw(curves: list[dict[str, object]]) -> None:
-    """A panel for each curve, the least of both lines marked."""
+    """Draw one panel per curve, with the minimum of both lines marked."""
     figure, axes = plt.subplots(len(SETS), 3, figsize=(11, 2.6 * len(SETS)), layout="constrained", sharex=True)
     for axis, curve in zip(axes.flat, curves, strict=True):
         for name, colour in (("bound", "C1"), ("test error", "C0")):
@@ -129,7 +129,7 @@ def growth(rows: int) -> list[dict[str, object]]:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-    # Compiled, and the peer's workers started, before the clock starts.
+    # Compile, and start the peer's workers, before timing.
     X, y = data("segmentation", 300)[:2]
     BoundSearch(classifier("all-pairs"), GRID).fit(X, y)
     GridSearchCV(SVC(), {"gamma": GAMMAS}, n_jobs=2).fit(X, y)

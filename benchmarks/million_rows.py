@@ -1,4 +1,4 @@
-"""A csv of 1,000,000 rows × 20 columns: read, trained (stumps under a dense code) and predicted within 6 GB.
+"""Read a csv file of 1,000,000 rows × 20 columns, train stumps with a dense code and predict, within 6 GB.
 
 python benchmarks/million_rows.py [rows]
 """
@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()"]
 
 
 def write(path: Path, rows: int) -> None:
-    """Classes around random centres, written chunk by chunk."""
+    """Write classes around random centres, chunk by chunk."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((CLASSES, FEATURES))
     names = [f"x{f}" for f in range(FEATURES)]
@@ -38,7 +38,7 @@ def measured(step: str, words: list[str]) -> dict[str, object]:
     _, status, usage = os.wait4(process.pid, 0)
     seconds, peak = time.perf_counter() - start, usage.ru_maxrss / 2**20
     assert status == 0, f"{step} ended with status {status}"
-    assert peak < LIMIT_GB, f"{step} took {peak:.2f} GB"
+    assert peak < LIMIT_GB, f"{step} used {peak:.2f} GB"
     return {"step": step, "seconds": round(seconds, 1), "peak, GB": round(peak, 2)}
 
 

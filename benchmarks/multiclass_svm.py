@@ -1,12 +1,12 @@
-"""MulticlassSVC against LIBLINEAR's Crammer–Singer solver, and against SVC's pairs with a kernel.
+"""Compare MulticlassSVC with LIBLINEAR's Crammer–Singer solver and, with a kernel, with SVC's pairs.
 
     OUTPUTCODES_DATA=... python benchmarks/multiclass_svm.py [rows]
 
-Linear: time until the objective is within 1e-3 of the optimum, relative, each side at the loosest tolerance of a
-common ladder that gets there; the optimum is the dual value of a far tighter fit of ours. The floor is one product of X
-with the machines, the certificate itself. Kernel: letter on [0, 1], rbf with γ = 16, C = 10, default tolerances; `rows`
-takes fewer than the 16,000 training rows; the floor is each kernel value between support patterns and training rows
-once, and one product with the coefficients.
+Linear: time until the objective is within 1e-3 of the optimum, relative, each side with the loosest tolerance of a
+common ladder that reaches it. The optimum is the dual value of a much tighter fit of ours. The floor is one product of
+X with the weight vectors, which is the certificate itself. Kernel: letter on [0, 1], rbf with γ = 16, C = 10, default
+tolerances; `rows` limits the 16,000 training rows. The floor is each kernel value between support patterns and training
+rows once, and one product with the coefficients.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ JOBS = 2
 
 
 def scaled(name: str) -> tuple[np.ndarray, ...]:
-    """Features on [0, 1] by the training rows: X, y and the test rows."""
+    """Return training and test rows with features scaled to [0, 1] on the training rows."""
     X, y, train = load(name)
     low, high = X[train].min(axis=0), X[train].max(axis=0)
     X = np.ascontiguousarray((X - low) / (high - low))
@@ -59,7 +59,7 @@ def objective(W: np.ndarray, X: Any, y: np.ndarray, C: float) -> float:
 
 
 def loosest(make: Any, X: Any, y: np.ndarray, C: float, optimum: float) -> tuple[Any, float]:
-    """The estimator at the first tolerance of the ladder that reaches the gap, and its gap."""
+    """Return the estimator with the first tolerance of the ladder that reaches the gap, and its gap."""
     for tol in LADDER:
         estimator = make(tol).fit(X, y)
         gap = 1 - optimum / objective(estimator.coef_, X, y, C)
@@ -108,7 +108,7 @@ def linear(name: str, X: Any, y: np.ndarray, C: float) -> dict[str, object]:
 def kernel(data: tuple[np.ndarray, ...], n: int) -> list[dict[str, object]]:
     X, y, X_new, y_new = data
     ours, peer = MulticlassSVC(**KERNEL, n_jobs=JOBS), SVC(**KERNEL)
-    ours.fit(X[:500], y[:500])  # compiled, or loaded, before the clock starts
+    ours.fit(X[:500], y[:500])  # compile or load before timing
     contenders = {"ours": lambda: ours.fit(X[:n], y[:n]), "SVC": lambda: peer.fit(X[:n], y[:n])}
     fit, _ = interleaved(contenders, repeats=1)
     predict, answers = interleaved({"ours": lambda: ours.predict(X_new), "SVC": lambda: peer.predict(X_new)}, repeats=1)

@@ -1,10 +1,10 @@
-"""Ridge for all columns at once against scikit-learn's wrappers over RidgeClassifier, on isolet (6,238 × 617).
+"""Compare Ridge on all columns at once with scikit-learn's wrappers over RidgeClassifier, on isolet (6,238 × 617).
 
     OUTPUTCODES_DATA=... python benchmarks/ridge.py
 
-Both reach the same margins. The floor is the flops of the textbook: n·d² for the Gram matrices (all classes together)
-and d³/3 for each set of participating classes; for pairs in the space of their 2m rows, 2m²·d for the block of the
-kernel that the two share, and m³ + m³/3 for its Schur complement and factor.
+Both reach the same margins. The floor is the textbook number of flops: n·d² for the Gram matrices (all classes
+together) and d³/3 per set of participating classes. For pairs, solved in the space of their 2m rows, it is 2m²·d for
+the kernel block between the two classes, and m³ + m³/3 for its Schur complement and factor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def compare(code: str, X: np.ndarray, y: np.ndarray) -> dict[str, object]:
     seconds, models = interleaved({"ours": lambda: ours.fit(X, y), "theirs": lambda: theirs.fit(X, y)}, repeats=3)
     book = M if code == "all-pairs" else models["theirs"].code_book_
     same = OutputCodeClassifier(Ridge(), code=book).fit(X, y).margins(X)
-    sign = -1 if code == "all-pairs" else 1  # their second class of a pair is the positive one
+    sign = -1 if code == "all-pairs" else 1  # there, the second class of a pair is positive
     peers = np.column_stack([column.decision_function(X) for column in models["theirs"].estimators_])
     assert np.allclose(same, sign * peers, atol=1e-6)
     (n, d), groups, m = X.shape, len(np.unique(M != 0, axis=1).T), len(X) / len(M)
@@ -60,8 +60,8 @@ def growth(X: np.ndarray, y: np.ndarray) -> None:
     by_n = exponent(rows, [fit(X[:n], y[:n], signs(48)) for n in rows])
     by_k = exponent(classes, [fit(X[y < k], y[y < k], "all-pairs") for k in classes])
     by_length = exponent(lengths, [fit(X[:6000], y[:6000], signs(L)) for L in lengths])
-    print(f"time ~ n^{by_n:.2f} (theory: 1, less the factorisation)")
-    print(f"time ~ k^{by_k:.2f} (all-pairs; theory: 2, a factorisation for each pair)")
+    print(f"time ~ n^{by_n:.2f} (theory: 1, minus the factorisation)")
+    print(f"time ~ k^{by_k:.2f} (all-pairs; theory: 2, one factorisation per pair)")
     print(f"time ~ L^{by_length:.2f} (theory: near 0, one factorisation)")
 
 

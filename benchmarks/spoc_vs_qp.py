@@ -1,12 +1,12 @@
-"""The published timing experiment of SPOC: four quadrants, m examples, β = 1, against general QP solvers.
+"""Repeat the published timing experiment of SPOC and general QP solvers: four quadrants, m examples, β = 1.
 
     python benchmarks/spoc_vs_qp.py
 
-Crammer & Singer, On the learnability and design of output codes, figure 5, as `outputcodes reproduce crammer-figure5`
-measures it: Clarabel (interior points) gets the dense dual (the comparison of the paper) and the sparse primal. All
-stop at 1e-5; matrices are made before the clock starts, the solver's own set-up is timed; all three reach the same
-objective. The floor is the matrix product of all scores, the certificate itself. The plot goes to
-results/spoc_vs_qp.svg.
+The experiment is figure 5 of Crammer & Singer, On the learnability and design of output codes, measured as in `make
+reproduce ARGS=crammer-figure5`: Clarabel (interior points) solves the dense dual (the comparison of the paper) and the
+sparse primal. All stop at 1e-5 and reach the same objective. The times include the set-up of the solver, but not the
+construction of the matrices. The floor is the matrix product of all scores, which is the certificate itself. The plot
+is written to results/spoc_vs_qp.svg.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""BoostedStumps against scikit-learn's AdaBoost, LightGBM and XGBoost, one model per column, 200 stumps each.
+"""Compare BoostedStumps with scikit-learn's AdaBoost, LightGBM and XGBoost, one model per column, 200 stumps each.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/stumps.py
 
-All run on two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time of one thread each. The
-data have at most 101 distinct values a feature, so everyone sees the same thresholds. Discrete stumps must reach
-scikit-learn's exponential loss; for the others, which boost another loss, the test errors stand side by side.
-The floor is n·d·L·T additions into histograms of float64, eight in one instruction, and per round L·n weights read
-twice and written once; it is printed as the rate that was reached.
+All use two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time with one thread each. The
+data have at most 101 distinct values per feature, so all see the same thresholds. Discrete stumps must reach
+scikit-learn's exponential loss; the others minimise another loss, so the table compares test errors. The floor is
+n·d·L·T additions into histograms of float64, eight per instruction, and per round L·n weights read twice and written
+once; it is printed as the rate that was reached.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def xgboost_margins(X, y, M, X_test):
 
 
 def column_by_column(margins, y, M):
-    """Half the log-odds of each column, two columns at a time."""
+    """Return half the log-odds of each column, computed two columns at a time."""
     columns = Parallel(n_jobs=2, prefer="threads")(delayed(margins)((column[y] > 0).astype(int)) for column in M.T)
     return np.column_stack(columns) / 2
 
@@ -91,9 +91,9 @@ def exponential_loss(F, y, M):
 
 def measure(name, code):
     X, y, X_test, y_test = load(name)
-    M = as_code(code).matrix(y.max() + 1, random_state=0)
+    M = as_code(code).draw(y.max() + 1, random_state=0).matrix()
     n, d, L = *X.shape, M.shape[1]
-    BoostedStumps(1).fit(X, y > 0)  # compiled before the clock starts
+    BoostedStumps(1).fit(X, y > 0)  # compile before timing
     seconds, answers = interleaved(
         {
             "discrete": lambda: ours(X, y, M, "discrete"),
@@ -106,7 +106,7 @@ def measure(name, code):
     slow, peers = interleaved({"scikit-learn": lambda: scikit_learn(X, y, code, L)}, repeats=1)
     seconds |= slow
     if code == "one-vs-all":
-        # Their answer is 4F / (sum of weights).
+        # Their output is 4F / (sum of weights).
         fitted = peers["scikit-learn"].estimators_
         theirs = np.column_stack([m.decision_function(X) * m.estimator_weights_.sum() / 4 for m in fitted])
         assert exponential_loss(answers["discrete"].margins(X), y, M) <= 1.01 * exponential_loss(theirs, y, M)
@@ -138,7 +138,7 @@ def measure(name, code):
 
 
 def growth():
-    """Exponents of the fit time in n and in L, from least squares on log axes."""
+    """Measure the exponents of the fit time in n and in L, by least squares on log axes."""
     X, y, _, _ = load("letter")
     rng = np.random.default_rng(0)
     M = np.where(rng.random((26, 128)) < 0.5, -1, 1).astype(np.int8)
@@ -158,7 +158,7 @@ def growth():
 
 
 def first_use():
-    """Seconds of a first fit in a new process beyond its imports: compiling, then from the cache."""
+    """Measure the seconds of a first fit in a new process without imports: with compilation, then from the cache."""
     script = (
         "import time, numpy as np, sklearn.utils.estimator_checks\n"
         "from outputcodes import OutputCodeClassifier\n"
@@ -186,12 +186,12 @@ def first_use():
 
 def main() -> None:
     if "OUTPUTCODES_DATA" not in os.environ:
-        sys.exit("Set OUTPUTCODES_DATA to the folder of the data sets (letter.csv.gz, pendigits.csv.gz).")
+        sys.exit("Set OUTPUTCODES_DATA to the directory of the data sets (letter.csv.gz, pendigits.csv.gz).")
     start = time.perf_counter()
     table = [measure(name, code) for name in DATA for code in CODES]
     print_table(table)
     save("stumps", [*table, growth(), first_use()])
-    print(f"{time.perf_counter() - start:.0f} s in all")
+    print(f"{time.perf_counter() - start:.0f} s in total")
 
 
 if __name__ == "__main__":

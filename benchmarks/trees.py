@@ -1,10 +1,10 @@
-"""Decision trees: growing against scikit-learn on letter, 48 columns against its OutputCodeClassifier, ten data sets.
+"""Compare decision trees with scikit-learn on letter, 48 columns with its OutputCodeClassifier, and ten data sets.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/trees.py [growing] [columns] [unpruned] [pruned] [growth]
 
-Axis trees must fit the training data as scikit-learn's do; the columns, trained on scikit-learn's own code, must have
-its training errors up to ties (0.2 %). The floor is the values that must be looked at, n·d for every level, weighed by
-the training examples that reach it; it is printed as the rate that was reached.
+Axis trees must fit the training data as well as scikit-learn's. The columns, trained on scikit-learn's own code, must
+have the same training errors up to ties (0.2 %). The floor is the number of values that must be read, n·d per level,
+weighted by the training examples that reach it; it is printed as the rate that was reached.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUESTIONS = {
     "sphere": ("axis", "sphere"),
     "all": ("axis", "oblique", "sphere"),
 }
-# Soybean has categories and missing values; those without a test part of their own are cross-validated.
+# Soybean has categories and missing values; data sets without a test part are cross-validated.
 DATA = (
     "glass",
     "letter",
@@ -59,7 +59,7 @@ def letter():
 
 
 def growing() -> list[dict[str, object]]:
-    """One axis tree on letter. scikit-learn draws lots between equal questions: its error is that of 10 seeds."""
+    """One axis tree on letter. scikit-learn breaks ties at random, so its error is that of 10 seeds."""
     X, y, X_test, y_test = letter()
     table = []
     for criterion in ("gini", "entropy"):
@@ -86,7 +86,7 @@ def growing() -> list[dict[str, object]]:
 
 
 def columns() -> list[dict[str, object]]:
-    """48 columns of scikit-learn's own random code for letter, trees of the same depth on two cores."""
+    """48 columns of scikit-learn's own random code for letter, with trees of the same depth on two cores."""
     X, y, X_test, y_test = letter()
     k, L = int(y.max()) + 1, 48
     table = []
@@ -120,7 +120,7 @@ def columns() -> list[dict[str, object]]:
 
 
 def splits_of(name):
-    """Training and test parts, standardised by the training part: spheres need one scale."""
+    """Yield training and test parts, standardised on the training part because spheres need one scale."""
     X, y, train = load(name)
     X = X.astype(float)
     if train.all():
@@ -150,17 +150,17 @@ def on_data(name, pruning) -> dict[str, object]:
 
 
 def unpruned() -> list[dict[str, object]]:
-    """Test errors of trees as grown, with the leaves and the seconds of `fit` (five fits where cross-validated)."""
+    """Test errors of unpruned trees, with the leaves and the seconds of `fit` (five fits where cross-validated)."""
     return [on_data(name, None) for name in DATA]
 
 
 def pruned() -> list[dict[str, object]]:
-    """The same, pruned at the price of a leaf that 5 folds of the training part find."""
+    """The same for pruned trees, with the cost per leaf chosen by 5 folds of the training part."""
     return [on_data(name, "cv") for name in DATA]
 
 
 def growth() -> list[dict[str, object]]:
-    """Exponents of time on letter, in the examples n and the columns L."""
+    """Exponents of the time on letter, in the number of examples n and of columns L."""
     X, y, *_ = letter()
     M = np.where(np.random.default_rng(0).random((26, 96)) < 0.5, -1, 1).astype(np.int8)
     M[:2] = [[1], [-1]]  # both signs in every column, whatever the rows
@@ -186,7 +186,7 @@ def growth() -> list[dict[str, object]]:
 
 def main() -> None:
     X, y, *_ = letter()
-    DecisionTree(QUESTIONS["all"], pruning="cv").fit(X[:200], y[:200])  # compiled
+    DecisionTree(QUESTIONS["all"], pruning="cv").fit(X[:200], y[:200])  # compile
     DecisionTree(categorical_features=[0]).fit(X[:200], y[:200])
     parts = {part.__name__: part for part in (growing, columns, unpruned, pruned, growth)}
     for name in sys.argv[1:] or parts:

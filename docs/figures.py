@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation: docs/losses.svg and docs/codes.svg, the same bytes on every run.
+"""Draw the figures of the documentation, docs/losses.svg and docs/codes.svg, with identical bytes on every run.
 
 python docs/figures.py
 """
@@ -15,8 +15,8 @@ from outputcodes import codes, losses
 
 HERE = Path(__file__).parent
 
-# Okabe and Ito's colours, safe for the colour-blind: name -> (colour, dashes, place of the label at its curve).
-# Drawn in this order: squared hinge and squared loss are equal up to z = 1, so the one is dashed over the other.
+# Colours of Okabe and Ito, distinguishable for colour-blind readers: name -> (colour, dashes, position of the label).
+# Drawn in this order: squared and squared hinge are equal up to z = 1, so the second is drawn dashed over the first.
 STYLE = {
     "squared": ("#D55E00", "-", (1.7, 1.6)),
     "squared-hinge": ("#0072B2", (0, (4, 3)), (-0.92, 4.05)),
@@ -30,14 +30,14 @@ STYLE = {
 
 
 def draw_losses() -> plt.Figure:
-    """All margin losses as functions of the margin z, labelled at the curves."""
+    """Draw all margin losses as functions of the margin z, with labels at the curves."""
     assert STYLE.keys() == losses.LOSSES.keys()
     figure, ax = plt.subplots(figsize=(7.5, 5), layout="constrained")
     z = np.linspace(-2.5, 2.5, 1001)
     for name, (colour, dashes, place) in STYLE.items():
         loss = losses.as_loss(name)
         value = loss(z)
-        if name == "hamming":  # a step: leave the jump open and mark L(0)
+        if name == "hamming":  # a step function: leave a gap at the jump and mark L(0)
             value[z == 0] = np.nan
             ax.plot(0, loss.at_zero, "o", color=colour, markersize=4)
         ax.plot(z, value, color=colour, linestyle=dashes, linewidth=2)
@@ -50,7 +50,7 @@ def draw_losses() -> plt.Figure:
 
 
 def draw_codes() -> plt.Figure:
-    """Three codes for ten classes."""
+    """Draw three codes for ten classes."""
     named = {
         "one-vs-all": codes.OneVsAll(),
         "all-pairs": codes.AllPairs(),
@@ -58,7 +58,7 @@ def draw_codes() -> plt.Figure:
     }
     figure, axes = plt.subplots(3, 1, figsize=(9, 7), layout="constrained")
     for ax, (name, code) in zip(axes, named.items(), strict=True):
-        M = code.matrix(10, random_state=0)
+        M = code.draw(10, random_state=0).matrix()
         codes.plot(M, ax=ax)
         ax.set_aspect("equal")
         ax.set_anchor("W")
@@ -67,7 +67,7 @@ def draw_codes() -> plt.Figure:
 
 
 def main() -> None:
-    """Write both pictures next to this file."""
+    """Write both figures next to this file."""
     plt.rcParams.update({"svg.hashsalt": "outputcodes", "svg.fonttype": "path", "font.size": 10})
     for name, figure in (("losses", draw_losses()), ("codes", draw_codes())):
         figure.savefig(HERE / f"{name}.svg", metadata={"Date": None, "Creator": None})

@@ -1,6 +1,6 @@
-"""Take the pictures of the README: docs/compare.svg and docs/report.png, of `outputcodes compare --quick`.
+"""Make the pictures of the README, docs/compare.svg and docs/report.png, from `outputcodes compare --quick`.
 
-python docs/pictures.py, with chromium; on a quiet machine, as they show times.
+Run `python docs/pictures.py` on an idle machine, because the pictures show times. It needs chromium.
 """
 
 import io
@@ -18,10 +18,10 @@ HERE, WIDTH = Path(__file__).parent, 110
 
 
 def main() -> None:
-    """Compare, and write both pictures next to this file."""
+    """Run the comparison and write both pictures next to this file."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        raise SystemExit("No chromium to look at the report with.")
+        raise SystemExit("Chromium was not found; install it to take the picture of the report.")
     source = workflow.open_source("digits", quick=True)
     schema, n = source.table.schema, len(source.table.target)
     plan = workflow.make_plan(n, len(schema.classes), len(schema.used), quick=True)

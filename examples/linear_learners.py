@@ -1,8 +1,8 @@
-"""Where do codes help? Test error on digits of weak and strong learners under four codes.
+"""Where do codes help? Test errors on digits of weak and strong learners with four codes.
 
 python examples/linear_learners.py
 
-Expect large differences between codes for linear learners and small trees, and hardly any for a kernel machine.
+Expect large differences between codes for linear learners and small trees, and hardly any for an RBF SVM.
 """
 
 import time

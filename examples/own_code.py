@@ -1,9 +1,9 @@
-"""How do I use my own code? A hand-written ternary code for wine, given by label, with its report.
+"""How do I use my own code? A hand-written ternary code for wine, given as a mapping from label to row.
 
 python examples/own_code.py
 
-The first column asks "barolo or not"; the second tells the other two apart and never sees a barolo. The third does the
-same for barbera. A tree of questions is a code, too.
+The first column separates barolo from the others. The second separates the other two and ignores barolo. The third
+separates barbera from the others.
 """
 
 import numpy as np
@@ -39,8 +39,8 @@ def main() -> None:
     errors = diagnostics.column_errors(model.margins(X_test), labels, M)
     for j, error in enumerate(errors):
         sides = [", ".join(model.classes_[M[:, j] == sign]) for sign in (1, -1)]
-        print(f"column {j}: {sides[0]} against {sides[1]}: {error:.1%} of its test examples on the wrong side")
-    print(f"\ntest error of the whole: {1 - model.score(X_test, y_test):.1%}")
+        print(f"column {j}: {sides[0]} against {sides[1]}: {error:.1%} of its test examples misclassified")
+    print(f"\ntest error of the classifier: {1 - model.score(X_test, y_test):.1%}")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,17 @@
 
 python examples/three_readings.py [--reading literal | signed | inside] [--repetitions 10]
 
-Class j holds the points x ~ N(0, 1) with θ_{j-1} <= |x| < θ_j, 100 of each class in the training set; AdaBoost, ten
-rounds a column. Which weak hypotheses their figure 3 used can't be told: its numbers are in no table, and the
-description, "+1 iff |x| < t", has three readings. None of them is presented as the published figure.
+Class j contains the points x ~ N(0, 1) with θ_{j-1} <= |x| < θ_j, with 100 points per class in the training set. Each
+column is trained with ten rounds of AdaBoost. It is not known which weak hypotheses the authors used for figure 3: no
+table has its numbers, and the description, "+1 iff |x| < t", can be read in three ways. None of the three results is
+claimed to be the published figure.
 
-literal   a threshold on |x|, answers and coefficients of either sign: everything is learned, decoders agree
-signed    a threshold on x, of either sign: intervals of |x| need two
-inside    a threshold on |x|, +1 inside only, coefficients at least 0: most columns can't be learned
+literal   a threshold on |x|, predictions and coefficients of either sign: everything is learned, the decoders agree
+signed    a threshold on x, of either sign: an interval of |x| needs two of them
+inside    a threshold on |x|, +1 only inside, coefficients of at least 0: most columns cannot be learned
 
-Expect both decoders alike in the literal reading, and Hamming decoding far behind in the other two at many classes.
+Expect equal errors of both decoders in the literal reading, and much larger errors of Hamming decoding in the other two
+when there are many classes.
 """
 
 import argparse
@@ -25,14 +27,14 @@ from outputcodes.diagnostics import column_errors
 from outputcodes.learners import BoostedStumps
 
 READINGS = ("literal", "signed", "inside")
-ROUNDS, POINTS_A_CLASS = 10, 100
+ROUNDS, POINTS_PER_CLASS = 10, 100
 
 
 class InsideBooster(ClassifierMixin, BaseEstimator):
-    """AdaBoost whose hypotheses answer +1 iff x < t, with coefficients of at least 0."""
+    """AdaBoost with hypotheses that return +1 iff x < t, and coefficients of at least 0."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> "InsideBooster":
-        """Two classes; the second is the inside."""
+        """Fit two classes; the second is the inside."""
         self.classes_, labels = np.unique(y, return_inverse=True)
         order = np.argsort(X[:, 0])
         x, sign = X[order, 0], (2 * labels - 1)[order]
@@ -40,7 +42,7 @@ class InsideBooster(ClassifierMixin, BaseEstimator):
         D = np.full(len(x), 1 / len(x))
         self.thresholds_, self.coefficients_ = [], []
         for _ in range(ROUNDS):
-            # The weight of negatives inside and of positives outside, for every cut at once.
+            # Weight of the negatives inside plus the positives outside, for all cuts at once.
             error = np.append(0, np.cumsum(D * (sign < 0))) + np.append(np.cumsum((D * (sign > 0))[::-1])[::-1], 0)
             best = int(error.argmin())
             if error[best] >= 0.5 - 1e-10:
@@ -53,25 +55,25 @@ class InsideBooster(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """The sum of the hypotheses."""
+        """Return the weighted sum of the hypotheses."""
         inside = X < np.array(self.thresholds_).reshape(1, -1)
         return np.where(inside, 1, -1) @ np.array(self.coefficients_)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The class of its sign."""
+        """Return the class given by its sign."""
         return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
 
 def draw(k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A training set with equal classes, and a test set under the same thresholds."""
-    train, test = rng.normal(size=(2, k * POINTS_A_CLASS))
-    # On training points, not between them: there the learner puts its own thresholds, and would make no error at all.
-    thresholds = np.sort(np.abs(train))[POINTS_A_CLASS::POINTS_A_CLASS]
+    """Return a training set with classes of equal size, and a test set with the same thresholds."""
+    train, test = rng.normal(size=(2, k * POINTS_PER_CLASS))
+    # Thresholds lie on training points: between them the learner would find the same ones and make no errors.
+    thresholds = np.sort(np.abs(train))[POINTS_PER_CLASS::POINTS_PER_CLASS]
     return train, *(np.searchsorted(thresholds, np.abs(x), side="right") for x in (train, test)), test
 
 
 def errors(k: int, code: str, reading: str, repetitions: int = 10, seed: int = 0) -> np.ndarray:
-    """Test errors: of a column on average, of Hamming decoding (ties at random), of decoding by exponential loss."""
+    """Return test errors: mean over columns, Hamming decoding (random ties), and decoding with the exponential loss."""
     if reading not in READINGS:
         raise ValueError(f"reading={reading!r} must be one of {', '.join(READINGS)}.")
     learner = InsideBooster() if reading == "inside" else BoostedStumps(ROUNDS, "discrete")
@@ -87,11 +89,11 @@ def errors(k: int, code: str, reading: str, repetitions: int = 10, seed: int = 0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Hamming and loss-based decoding on the synthetic data.")
+    parser = argparse.ArgumentParser(description="Compare Hamming and loss-based decoding on synthetic data.")
     parser.add_argument("--reading", choices=READINGS, default="literal")
     parser.add_argument("--repetitions", type=int, default=10)
     options = parser.parse_args()
-    print(f"reading: {options.reading}; test error in %: a column / Hamming decoding / exponential decoding\n")
+    print(f"reading: {options.reading}; test error in %: per column / Hamming decoding / exponential decoding\n")
     print(f"{'classes':<10}{'complete':>24}{'one-vs-all':>24}")
     for k in range(3, 9):
         cells = [100 * errors(k, code, options.reading, options.repetitions) for code in ("complete", "one-vs-all")]

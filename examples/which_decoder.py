@@ -1,4 +1,4 @@
-"""Which decoder? One sparse code is trained once on digits; every decoder reads the same margins.
+"""Which decoder? Train one sparse code once on digits and decode the same margins with every decoder.
 
 python examples/which_decoder.py
 """
@@ -16,13 +16,13 @@ def main() -> None:
     X_train, X_test, y_train, y_test = train_test_split(X / 16, y, test_size=0.4, stratify=y, random_state=0)
     model = OutputCodeClassifier(LinearSVC(), code="sparse", random_state=0).fit(X_train, y_train)
     k, L = model.code_matrix_.shape
-    print(f"LinearSVC, sparse code of {k} classes × {L} columns; its own loss is {model.margin_loss_!r}.\n")
+    print(f"LinearSVC, sparse code of {k} classes × {L} columns; the learner's loss is {model.margin_loss_!r}.\n")
 
     decoders = {name: as_decoder(name) for name in DECODERS}
     decoders["loss, zeros ignored"] = LossBased(zeros="ignore")
     errors = {}
     for name, decoder in decoders.items():
-        # Only a decoder that learns looks at the training sample; no column is trained again.
+        # Only decoders that learn use the training sample; no column is trained again.
         try:
             errors[name] = 1 - model.with_decoder(decoder, X_train, y_train).score(X_test, y_test)
         except ValueError as reason:

@@ -112,7 +112,7 @@ def measure(
 ) -> dict[str, Any]:
     """The errors of each decoder in each fold."""
     data = sample(data_set)
-    M = as_code(code).matrix(data.k, random_state=seed)
+    M = as_code(code).draw(data.k, random_state=seed).matrix()
     # By label, so that a class that a fold lacks keeps its row.
     rows = dict(enumerate(M.tolist()))
     categorical = list(range(len(data.categorical))) if nominal == "questions" else None

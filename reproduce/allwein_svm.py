@@ -113,7 +113,7 @@ def measure(
 ) -> dict[str, Any]:
     """The errors of each decoder in each fold, and how many of the columns trained did not converge."""
     data = sample(data_set)
-    M = as_code(code).matrix(data.k, random_state=seed)
+    M = as_code(code).draw(data.k, random_state=seed).matrix()
     machine = KernelSVM(C, "poly", gamma=1.0, degree=4, coef0=coef0, max_iter=max_iter)
     wrong: dict[str, list[int]] = {decoder: [] for decoder in DECODERS}
     tested, trained, stopped = [], 0, 0

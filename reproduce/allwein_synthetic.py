@@ -124,7 +124,7 @@ def boosted_inside(u: Array, signs: NDArray[np.int8], u_test: Array, rounds: int
 
 def measure(reading: Reading, k: int, code: str, rounds: int, repetitions: int, seed: int) -> dict[str, list[float]]:
     """Test errors in per cent, of each repetition: of the columns on average, and of the decoders."""
-    M = as_code(code).matrix(k)
+    M = as_code(code).draw(k).matrix()
     found: dict[str, list[float]] = {name: [] for name in MEASURES}
     for repetition in range(repetitions):
         x, x_test, y, y_test = draw_sample(k, (seed, k, repetition))

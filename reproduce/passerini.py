@@ -97,7 +97,7 @@ def _part(data: Sample, train: Rows, test: Rows) -> Part:
 
 def _fitted(part: Part, code: str, gamma: float, bias: Any, targets: Any) -> WithProblem:
     # By label, so that a class that a fold lacks keeps its row.
-    codewords = dict(enumerate(as_code(code).matrix(part.k, random_state=0).tolist()))
+    codewords = dict(enumerate(as_code(code).draw(part.k, random_state=0).matrix().tolist()))
     learner = KernelSVM(C=1.0, gamma=gamma, bias=bias)
     model = WithProblem(learner, code=codewords, decoder=Likelihood(targets=targets), random_state=0)
     return model.fit(part.X, part.y)

@@ -142,13 +142,13 @@ def test_a_data_frame_as_code_is_read_by_its_index():
 def test_the_code_of_a_seed_can_be_seen_beforehand():
     X, y = digits
     model = OutputCodeClassifier(RidgeClassifier(), code="sparse", random_state=4).fit(X, y)
-    assert np.array_equal(model.code_matrix_, Sparse().matrix(10, random_state=4))
+    assert np.array_equal(model.code_matrix_, Sparse().draw(10, random_state=4).matrix())
 
 
 def test_a_class_without_examples_keeps_the_row_it_was_given():
     X, y = iris
     rows = {0: [1, -1, -1, 1], 1: [-1, 1, -1, 1], 2: [-1, -1, 1, -1]}
-    with pytest.warns(UserWarning, match="2 of 4 columns .* answer a constant: 2, 3"):
+    with pytest.warns(UserWarning, match="2 of 4 columns .* return a constant: 2, 3"):
         model = OutputCodeClassifier(code=rows).fit(X[:100], y[:100])
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.columns_.constant.tolist() == [0, 0, -1, 1]
@@ -170,7 +170,7 @@ def test_one_sided_and_empty_columns_answer_by_rule():
     M = np.array([[1, 1, 0, 1], [-1, 0, 1, -1], [-1, 1, 0, 1]])
     with (
         pytest.warns(UserWarning, match="columns with one sign only"),
-        pytest.warns(UserWarning, match="2 of 4 columns .* answer a constant: 1, 2"),
+        pytest.warns(UserWarning, match="2 of 4 columns .* return a constant: 1, 2"),
     ):
         model = OutputCodeClassifier(code=M).fit(X, y)
     assert np.array_equal(model.columns_.live, [True, False, False, True])

@@ -131,7 +131,7 @@ def test_sign_only_classifiers_warn_under_loss_based_decoding_alone():
 def test_codes_that_are_no_matrix():
     pandas = pytest.importorskip("pandas")
     for code in ("dense", Dense()):
-        with pytest.raises(ValueError, match="draw its matrix first"):
+        with pytest.raises(ValueError, match="draw it first"):
             check_code(code)
     twice = pandas.DataFrame([[1, 1], [-1, 1], [1, -1], [-1, -1]], index=[0, 1, 2, 2])
     with pytest.raises(ValueError, match="two rows for the label 2"):

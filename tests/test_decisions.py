@@ -71,7 +71,7 @@ def test_code_distance_counts_contradicted_bits():
         ({"cost": np.ones((4, 3))}, r"cost of shape \(4, 3\)"),
         ({"cost": np.full((4, 4), np.nan)}, "finite"),
         ({"reject_below": 2}, "reject_below=2"),
-        ({"priors": [1, 1, 1, 1]}, "training_priors too"),
+        ({"priors": [1, 1, 1, 1]}, "priors need training_priors"),
         ({"priors": [1, 1], "training_priors": [1, 1, 1, 1]}, "must be 4 numbers"),
         ({"priors": "uniform", "training_priors": [1, 1, 1, 1]}, "priors='uniform'"),
         ({"priors": {0: 1.0}, "training_priors": [1, 1, 1, 1]}, "must be 4 numbers each"),
@@ -88,7 +88,7 @@ def test_what_is_no_probability_is_refused():
     for bad in ([[0.5, 0.6]], [[-0.5, 1.5]], [0.5, 0.5], [[np.nan, 1.0]]):
         with pytest.raises(ValueError, match="sum to 1"):
             decide(bad)
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="does not match the rows of the code"):
         code_distance(np.zeros((2, 3)), np.ones((4, 3)), [0])
 
 
@@ -188,13 +188,13 @@ def test_parameters_are_judged_when_fitting():
     ):
         with pytest.raises(ValueError, match=message):
             DecisionClassifier(inner, **parameters).fit(X, y)
-    with pytest.raises(ValueError, match="estimator=RidgeClassifier answers no probabilities"):
+    with pytest.raises(ValueError, match="estimator=RidgeClassifier has no predict_proba"):
         DecisionClassifier(RidgeClassifier()).fit(X, y)
     rows = {0: [1, -1, -1], 1: [-1, 1, -1], 2: [-1, -1, 1], 3: [1, 1, 1]}
     lacking = OutputCodeClassifier(LogisticRegression(max_iter=1000), code=rows, probability="likelihood")
-    with pytest.raises(ValueError, match=r"priors=\[1, 1, 1, 1\] can't .* no example of the classes \[3\]"):
+    with pytest.raises(ValueError, match=r"priors=\[1, 1, 1, 1\] cannot .* no examples of the classes \[3\]"):
         DecisionClassifier(lacking, priors=[1, 1, 1, 1]).fit(X, y)
-    with pytest.raises(ValueError, match="which LogisticRegression lacks"):
+    with pytest.raises(ValueError, match="LogisticRegression has none"):
         DecisionClassifier(LogisticRegression(max_iter=1000), reject_beyond=0.5).fit(X, y)
     assert not hasattr(DecisionClassifier(OutputCodeClassifier("ridge")), "predict_proba")
 

@@ -25,9 +25,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_checks
 
 from outputcodes import AdaBoostMH, OutputCodeClassifier, diagnostics
+from outputcodes._ground.targets import label_sets
 from outputcodes.codes import OneVsAll
 from outputcodes.decoders import Likelihood, LossBased, Softmax
-from outputcodes.decoders.multilabel import EachLabel, EachLabelLikelihood, label_sets
+from outputcodes.decoders.each_label import EachLabel, EachLabelLikelihood
 from outputcodes.learners import LEARNERS
 from outputcodes.losses import LOSSES, as_loss
 
@@ -192,7 +193,7 @@ def test_any_number_of_jobs_gives_the_same_bits(name):
 def test_labels_that_all_rows_have_or_none():
     constant = Y.copy()
     constant[:, 1], constant[:, 3] = 1, 0
-    with pytest.warns(UserWarning, match="2 of 5 columns.*answer a constant: 1, 3"):
+    with pytest.warns(UserWarning, match="2 of 5 columns.*return a constant: 1, 3"):
         model = several("ridge", probability="likelihood").fit(X, constant)
     assert np.array_equal(model.margins(X)[:, [1, 3]], np.tile([1.0, -1.0], (150, 1)))
     assert np.array_equal(model.predict(X)[:, [1, 3]], constant[:, [1, 3]])
@@ -221,13 +222,13 @@ def test_searches_and_cross_validation():
 @pytest.mark.parametrize(
     ("parameters", "labels", "message"),
     [
-        ({"code": "all-pairs"}, Y, "several labels a row, which are a column each: use code='one-vs-all'"),
+        ({"code": "all-pairs"}, Y, "y is multilabel, with a column for each label: use code='one-vs-all'"),
         ({"code": 2 * np.eye(5) - 1}, Y, "use code='one-vs-all'"),
         ({"class_weight": "balanced"}, Y, "use column_weight='balanced'"),
         ({"probability": "softmax"}, Y, "use probability='likelihood'"),
         ({"decoder": "coupling"}, Y, "use probability='likelihood'"),
         ({"decoder": Softmax()}, Y, "use probability='likelihood'"),
-        ({}, Y + 4, "no indicator matrix"),
+        ({}, Y + 4, "not an indicator matrix"),
         ({}, Y[:-1], "inconsistent numbers of samples"),
         ({}, np.where(Y, np.nan, 0), "NaN"),
         ({}, Y * np.arange(5), "1d array"),
@@ -241,7 +242,7 @@ def test_what_is_refused(parameters, labels, message):
 
 
 def test_there_is_nothing_to_decode():
-    with pytest.raises(ValueError, match="nothing to decode"):
+    with pytest.raises(ValueError, match="there is no decoder"):
         several().fit(X, Y).with_decoder("hamming")
 
 

@@ -122,7 +122,7 @@ def test_ridge_gives_its_leave_one_out_margins_in_place_of_folds():
     weight = np.linspace(1, 3, 16)
     for balanced in (False, True):
         problem = Problem(Ridge(), Xf, yf, weight, balanced=balanced)
-        F = problem.margins_for_decoder(M, 3, problem.fit(M))
+        F = problem.train(M).held_out_margins(3)
         # Class 2 has one row: without it, two columns can't be trained.
         assert np.array_equal(np.isnan(F), np.outer(yf == 2, [False, True, True]))
         if balanced:
@@ -135,7 +135,7 @@ def test_ridge_gives_its_leave_one_out_margins_in_place_of_folds():
     # A splitter is taken at its word.
     halves = [(np.arange(0, 16, 2), np.arange(1, 16, 2)), (np.arange(1, 16, 2), np.arange(0, 16, 2))]
     problem = Problem(Ridge(), Xf, yf)
-    F = problem.margins_for_decoder(M[:, :1], halves, problem.fit(M[:, :1]))
+    F = problem.train(M[:, :1]).held_out_margins(halves)
     for train, test in halves:
         assert np.allclose(F[test], Problem(Ridge(), Xf, yf).fit(M[:, :1], rows=train).margins(Xf[test]))
 
@@ -149,7 +149,7 @@ def test_a_class_with_one_example_has_its_warning_and_its_probability():
     assert np.allclose(softmax.predict_proba(X).sum(axis=1), 1)
 
 
-@pytest.mark.filterwarnings("ignore:.*answer a constant", "ignore:.*no held-out margins of both signs")
+@pytest.mark.filterwarnings("ignore:.*return a constant", "ignore:.*no held-out margins of both signs")
 def test_columns_that_are_constant_on_the_sample_do_no_harm():
     rows = {0: [1, -1, -1, 1], 1: [-1, 1, -1, 1], 2: [-1, -1, 1, -1]}
     for probability in KINDS:

@@ -120,7 +120,7 @@ def test_one_code_for_all_folds_even_if_one_lacks_a_class():
     order = np.argsort(y, kind="stable")
     parts = [(order[50:], order[:50]), (order[:100], order[100:])]
     seen = []
-    with pytest.warns(UserWarning, match="answer a constant"):
+    with pytest.warns(UserWarning, match="return a constant"):
         rows = compare(
             X,
             y,
@@ -155,7 +155,7 @@ def test_a_decoder_must_serve_a_code_made_from_data_in_every_fold():
         needs_problem = True
 
         def _matrix(self, k, rng, problem):
-            return as_code("all-pairs" if problem.rows.size < 100 else "one-vs-all").matrix(k)
+            return as_code("all-pairs" if problem.rows.size < 100 else "one-vs-all").draw(k).matrix()
 
     folds = [(np.r_[:45, 50:95, 100:109], np.r_[45:50]), (np.r_[:45, 50:95, 100:145], np.r_[145:150])]
     for parts in (folds, folds[::-1]):

@@ -81,7 +81,7 @@ def test_length_over_distance_of_the_classic_codes(k):
     for M, expected in (
         (oracles.one_vs_all(k), k / 2),
         (oracles.all_pairs(k), 2 * pairs / (pairs + 1)),
-        (Complete().matrix(k), 2 * splits / (splits + 1)),
+        (Complete().draw(k).matrix(), 2 * splits / (splits + 1)),
     ):
         F = np.zeros((5, M.shape[1]))
         assert bounds.training_error_bound(F, [0, 1, 2, 0, 1], M, "logistic") == pytest.approx(expected)
@@ -106,12 +106,12 @@ def test_the_shifted_linear_loss_is_a_counterexample_and_refused():
     assert as_decoder("linear").predict(f, M)[0] != 0
     false_bound = (3 / 2) * np.mean(1 - M[[0]] * f)
     assert false_bound < 1
-    with pytest.raises(ValueError, match="which Theorem 1 needs"):
+    with pytest.raises(ValueError, match="which Theorem 1 requires"):
         bounds.training_error_bound(f, [0], M, lambda z: 1 - z)
     for name in ("linear", lambda z: (z <= 0).astype(float)):
-        with pytest.raises(ValueError, match="which Theorem 1 needs"):
+        with pytest.raises(ValueError, match="which Theorem 1 requires"):
             bounds.training_error_bound(f, [0], M, name)
-    with pytest.raises(ValueError, match="which Corollary 2 needs"):
+    with pytest.raises(ValueError, match="which Corollary 2 requires"):
         bounds.hamming_error_bound(f, [0], M, "linear")
 
 

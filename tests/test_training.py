@@ -17,7 +17,7 @@ from outputcodes._ground.folds import folds, folds_of
 from outputcodes.codes import Code
 from outputcodes.codes._data_driven import HeldOut
 from outputcodes.decoders import Decoder, Likelihood
-from outputcodes.learners import as_learner
+from outputcodes.learners import FittedColumns, Learner, as_learner
 from outputcodes.training import Problem, alone_on_its_side
 
 X, y = load_iris(return_X_y=True)
@@ -160,7 +160,7 @@ class FromData(Code):
         return one_vs_all[:, np.argsort(errors)]
 
 
-class CountingLearner(BaseEstimator):
+class CountingLearner(Learner, BaseEstimator):
     """A learner that fits whole codes by least squares on class means, and counts what it was asked."""
 
     loss = "squared"
@@ -176,7 +176,7 @@ class CountingLearner(BaseEstimator):
         return np.column_stack([X, np.ones(len(X))])
 
     def fit_columns(self, data, y, M, weight=None, column_weight=None, *, rows=None, init=None, n_jobs=None, seed=0):
-        rows = np.arange(len(data)) if rows is None else rows
+        M, rows = np.asarray(M), np.arange(len(data)) if rows is None else rows
         self.log.append(M.shape[1])
         self.started_from = [*getattr(self, "started_from", []), init]
         W = np.column_stack(
@@ -185,9 +185,7 @@ class CountingLearner(BaseEstimator):
         return Solved(W)
 
 
-class Solved:
-    certificate = None
-
+class Solved(FittedColumns):
     def __init__(self, W):
         self.W = W
 
@@ -215,9 +213,9 @@ def test_folds_start_from_the_whole_where_the_learner_asks_for_it(warm_starts):
     learner = CountingLearner([])
     learner.warm_starts = warm_starts
     problem = Problem(learner, X, y)
-    whole = problem.fit(ALL_PAIRS)
-    problem.margins_for_decoder(ALL_PAIRS, 3, whole)
-    assert learner.started_from == [None] + 3 * [whole.fitted if warm_starts else None]
+    whole = problem.train(ALL_PAIRS)
+    whole.held_out_margins(3)
+    assert learner.started_from == [None] + 3 * [whole.columns.fitted if warm_starts else None]
 
 
 def test_per_column_honours_rows_and_column_weights():

@@ -95,7 +95,7 @@ def test_errors_are_those_of_plain_loops_with_a_class_that_a_fold_lacks(code, hy
     data = small_sample()
     monkeypatch.setattr(allwein_boosting, "sample", lambda name: data)
     found = measure("small", code, 6, hypotheses, "questions", "exact", folds=3, official=True, seed=1)
-    M = as_code(code).matrix(4)
+    M = as_code(code).draw(4).matrix()
     numbers = {word: place for place, word in enumerate(["blue", "green", "red", "round", "square"])}
     X = np.array(
         [[numbers.get(row.colour, math.nan), numbers[row.shape], row.number] for row in data.X.itertuples(index=False)]

@@ -51,7 +51,7 @@ def as_published() -> list[Result]:
 @pytest.mark.parametrize("code", ["one-vs-all", "sparse"])
 def test_errors_are_those_of_scikit_learns_machines_decoded_by_the_definitions(code: str) -> None:
     X, y = load_wine(return_X_y=True)
-    M = as_code(code).matrix(3, random_state=0)
+    M = as_code(code).draw(3, random_state=0).matrix()
     wrong = {"hamming": [], "hinge": []}
     for train, test in KFold(3, shuffle=True, random_state=0).split(y):
         scale = MinMaxScaler().fit(X[train])

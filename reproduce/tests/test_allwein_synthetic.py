@@ -52,7 +52,7 @@ def test_margins_are_those_of_plain_boosting(reading):
     rng = np.random.default_rng(5)
     x, x_test = rng.normal(size=(2, 40))
     y = np.digitize(np.abs(x), [0.4, 0.9, 1.3])
-    M = as_code("complete").matrix(4)
+    M = as_code("complete").draw(4).matrix()
     F = boosted(x, y, M, x_test, reading, rounds=4)
     u, u_test = (x, x_test) if reading == "signed" else (np.abs(x), np.abs(x_test))
     for s in range(M.shape[1]):

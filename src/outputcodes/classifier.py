@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
@@ -22,19 +26,47 @@ from outputcodes._ground.validation import (
     check_weight,
     take_rows,
 )
-from outputcodes.codes import OneVsAll, check_code, code_for
+from outputcodes.codes import Code, OneVsAll, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
-from outputcodes.decoders.classifier import decoder_for
-from outputcodes.decoders.multilabel import LabelSetClassifier, decoder_of_labels, indicates_labels, label_sets
+from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.each_label import decoder_of_labels
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.learners.per_column import rows_of_params
-from outputcodes.training import Problem, warn_of_constant_columns
+from outputcodes.training import Problem, TrainedCode, warn_of_constant_columns
 
 Array = NDArray[np.float64]
 
 
-class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator):
+@dataclass(frozen=True)
+class Posed:
+    """A sample that was checked against a classifier's parameters, ready for training.
+
+    Attributes
+    ----------
+    problem : Problem
+    code : Code or DrawnCode
+        The code to draw; of a multilabel y the label sets of the sample.
+    targets : OneLabel or ManyLabels
+        What y holds.
+    decoder : Decoder
+        The decoder that was asked for.
+    """
+
+    problem: Problem
+    code: Code | DrawnCode
+    targets: Targets
+    decoder: Decoder
+
+    def draw(self) -> DrawnCode:
+        """Draw the code, from the problem if it is made from data, and check it."""
+        if isinstance(self.code, DrawnCode):
+            return self.code
+        drawn = self.code.draw(len(self.targets.classes), random_state=self.problem.seed, problem=self.problem)
+        # What is not written down has its distinct rows by construction.
+        return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
+
+
+class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all" rows may have several labels too.
 
     With an indicator matrix y, dense or sparse, the columns are the labels, each learned by itself: `predict` indicates
@@ -146,36 +178,100 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        return self._fit_problem(*self._problem(X, y, sample_weight, fit_params))
+        self.train(X, y, sample_weight, **fit_params)
+        return self
 
-    def _fit_problem(self, problem: Problem, code: Any) -> Self:
-        """`fit`, once everything is checked."""
-        asked = self._decoder_asked_for()
-        if self.multilabel_:
-            M, asked = code, decoder_of_labels(asked)
-        else:
-            M = check_code(code.matrix(len(self.classes_), random_state=problem.seed, problem=problem))
+    def train(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        like: TrainedCode | None = None,
+        **fit_params: Any,
+    ) -> TrainedCode:
+        """Do what `fit` does and return the trained code, on which other decoders can be fitted without training again.
+
+        `like` was trained on the same sample, perhaps with other parameters: what its learner prepared is used again,
+        and its columns are where the training starts if the code is the same.
+        """
+        posed = self.pose(X, y, sample_weight, like=like, **fit_params)
+        problem, asked = posed.problem, posed.decoder
+        code = posed.draw()
         # Refused before the training, where it can be known.
-        decoder = decoder_for(asked, problem.learner.loss, M)
-        self.code_matrix_, self.class_weight_ = M, problem.class_weight
-        self.columns_ = problem.fit(M)
-        warn_of_constant_columns(self.columns_)
-        # What a foreign estimator answers may show only now that it is fitted.
-        self.margin_loss_ = getattr(self.columns_.fitted, "loss", problem.learner.loss)
-        signs_only = getattr(self.columns_.fitted, "answers_signs_only", False)
-        if signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
+        decoder = decoder_for(asked, problem.learner.loss, code)
+        trained = problem.train(code, init=like)
+        warn_of_constant_columns(trained.columns)
+        if trained.signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
                 stacklevel=3,
             )
-        if self.margin_loss_ is not problem.learner.loss:
-            decoder = decoder_for(asked, self.margin_loss_, M)
-        self.decoder_ = self._fit_decoder(decoder, problem)
+        if trained.loss != problem.learner.loss:
+            decoder = decoder_for(asked, trained.loss, code)
+        self.targets_, self.code_, self.class_weight_ = posed.targets, code, problem.class_weight
+        self.columns_, self.margin_loss_ = trained.columns, trained.loss
+        self.decoder_ = trained.fit_decoder(decoder)
         if self.probability == "softmax":
-            self.decoder_ = self._fit_decoder(Softmax(self.decoder_), problem)
-        return self
+            self.decoder_ = trained.fit_decoder(Softmax(self.decoder_))
+        return trained
+
+    def pose(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        like: TrainedCode | None = None,
+        **fit_params: Any,
+    ) -> Posed:
+        """Check the parameters and the sample, and return what is to be trained; nothing is trained.
+
+        Parameters as for `train`.
+        """
+        asked = self._decoder_asked_for()
+        if self.column_weight not in ("none", "balanced"):
+            raise ValueError(f"column_weight={self.column_weight!r} must be 'none' or 'balanced'.")
+        routing = get_config()["enable_metadata_routing"]
+        if fit_params and routing:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
+        X = self._check_features(X, reset=True)
+        y, sets = self._check_targets(X, y)
+        weight = check_weight(sample_weight, len(y))
+        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        code: Code | DrawnCode
+        if sets is None:
+            known, code = code_for(self.code, check_classes(y[rows]))
+            targets: Targets = OneLabel(known)
+        else:
+            known, targets, asked = np.unique(y[rows]), sets.targets, decoder_of_labels(asked)
+            code = MatrixCode(sets.code[known])
+        given = y, rows
+        labels = np.full(len(y), -1)
+        labels[rows] = np.searchsorted(known, y[rows])
+        # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
+        if weight is not None and not isinstance(X, RowBlocks) and not get_tags(self).input_tags.pairwise:
+            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
+            learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
+        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
+            weight = None
+        problem = Problem(
+            learner,
+            X,
+            labels,
+            weight,
+            rows=rows,
+            class_weight=self._class_weights(targets.classes, labels[rows], None if weight is None else weight[rows]),
+            balanced=self.column_weight == "balanced",
+            given=given,
+            like=None if like is None else like.problem.data,
+            n_jobs=self.n_jobs,
+            seed=as_seed(self.random_state),
+        )
+        return Posed(problem, code, targets, asked)
 
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""
@@ -185,115 +281,57 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
         kind, given = posterior[self.probability], as_decoder(self.decoder)
         return given if isinstance(given, kind) else kind()
 
-    def _fit_decoder(self, decoder: Decoder, problem: Problem) -> Decoder:
-        """The decoder, having learned from the margins that it needs."""
-        if decoder.needs is None:
-            return decoder
-        M = self.code_matrix_
-        if decoder.needs == "train":
-            F = self.columns_.margins(problem.data, problem.rows)
-        else:
-            F = problem.margins_for_decoder(M, decoder.cv, self.columns_)
-        return decoder.fit(F, problem.y[problem.rows], M, problem.row_weight())
-
-    def _problem(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, fit_params: dict[str, Any]
-    ) -> tuple[Problem, Any]:
-        """Everything checked at the door: the sample that counts with its learner, and the code asked for.
-
-        With several labels a row the code is the matrix of their label sets.
-        """
-        self._decoder_asked_for()
-        if self.column_weight not in ("none", "balanced"):
-            raise ValueError(f"column_weight={self.column_weight!r} must be 'none' or 'balanced'.")
-        as_learner(self.estimator, self.variant)  # refuses a bad one before its tags are asked
-        routing = get_config()["enable_metadata_routing"]
-        if fit_params and routing:
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        X = self._check_features(X, reset=True)
-        y, sets = self._targets(X, y)
-        weight = check_weight(sample_weight, len(y))
-        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        if sets is None:
-            known, code = code_for(self.code, check_classes(y[rows]))
-            self.classes_ = known
-        else:
-            known = np.unique(y[rows])
-            self.classes_, code = np.arange(sets.shape[1]), sets[known]
-        given = y, rows
-        labels = np.full(len(y), -1)
-        labels[rows] = np.searchsorted(known, y[rows])
-        if weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
-            # A kernel keeps its columns, so there the rows are left out later.
-            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
-            fit_params, rows = rows_of_params(fit_params, len(y), rows), np.arange(len(rows))
-        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
-            weight = None
-        seed = as_seed(self.random_state)
-        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
-        problem = Problem(
-            learner,
-            X,
-            labels,
-            weight,
-            rows=rows,
-            class_weight=self._class_weights(labels[rows], None if weight is None else weight[rows]),
-            balanced=self.column_weight == "balanced",
-            given=given,
-            n_jobs=self.n_jobs,
-            seed=seed,
-        )
-        return problem, code
-
-    def _targets(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int8] | None]:
-        """The label of each row; with several a row the number of its label set, and these sets."""
-        self.multilabel_ = indicates_labels(y)
-        if not self.multilabel_:
+    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
+        """The label of each row; of a multilabel y the number of its label set, and these sets."""
+        if not indicates_labels(y):
             return check_targets(self, X, y), None
         if (objection := self._objection_to_label_sets()) is not None:
-            raise ValueError(f"y indicates several labels a row, {objection}")
-        sets, numbers = label_sets(self._check_label_sets(y))
-        check_consistent_length(X, numbers)
-        return numbers, sets
+            raise ValueError(f"y is multilabel, {objection}")
+        sets = label_sets(y)
+        check_consistent_length(X, sets.numbers)
+        return sets.numbers, sets
 
     def _objection_to_label_sets(self) -> str | None:
-        """Why rows can't have several labels, or None."""
+        """Why y can't be multilabel, or None."""
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
-            return "which are a column each: use code='one-vs-all', or give one label a row."
+            return "with a column for each label: use code='one-vs-all', or give one label per row."
         if self.class_weight is not None:
-            return "and class_weight weighs classes: use column_weight='balanced', or give sample_weight."
+            return "and class_weight is for classes: use column_weight='balanced', or give sample_weight."
         decoder = self.decoder
         joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
         if joint or self.probability not in (None, "likelihood"):
-            return "each with a probability of its own: use probability='likelihood', or None for none."
+            return "and each label has its own probability: use probability='likelihood', or None for none."
         return None
 
-    def _class_weights(self, y: NDArray[np.intp], weight: Array | None) -> Array | None:
-        """`class_weight` for each of `classes_`; None for 1."""
+    def _class_weights(self, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
+        """`class_weight` for each class; None for 1."""
         if self.class_weight is None:
             return None
         present = np.unique(y)
-        weights = np.ones(len(self.classes_))
+        weights = np.ones(len(classes))
         weights[present] = compute_class_weight(
-            self.class_weight, classes=self.classes_[present], y=self.classes_[y], sample_weight=weight
+            self.class_weight, classes=classes[present], y=classes[y], sample_weight=weight
         )
         if not ((weights > 0) & np.isfinite(weights)).all():
             raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
         return weights
 
     def margins(self, X: Any) -> Array:
-        """Margins (n, L): what each column answers for each row."""
+        """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
         return self.columns_.margins(self._check_features(X, reset=False))
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
-        tags = self.__sklearn_tags__().input_tags
+        tags = get_tags(self).input_tags
         # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
         tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+        if isinstance(X, RowBlocks):
+            check_features(self, next(iter(X)), tags, reset=reset)
+            return X.through(lambda block: check_features(self, block, tags, reset=False))
         return check_features(self, X, tags, reset=reset)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What `fit` takes for itself and passes on to the estimator."""
+        """Return what `fit` takes for itself and passes on to the estimator."""
         router = MetadataRouter(owner=self).add_self_request(self)
         inner = estimators_in(self.estimator)
         if len(inner) == 1 and hasattr(inner[0], "get_metadata_routing"):
@@ -309,15 +347,7 @@ class OutputCodeClassifier(LabelSetClassifier, MetaEstimatorMixin, BaseEstimator
         return tags
 
 
-class WithProblem(OutputCodeClassifier):
-    """A classifier that keeps the problem it was trained on: decoders that learn share its margins, held out or not."""
-
-    def _problem(self, *sample: Any) -> tuple[Problem, Any]:
-        self.problem_, code = super()._problem(*sample)
-        return self.problem_, code
-
-
 def _refuses_weight(estimator: Any) -> bool:
-    """Whether the user told scikit-learn's metadata routing not to give the estimator sample weights."""
+    """Whether metadata routing was told not to pass sample weights to the estimator."""
     own = getattr(get_routing_for_object(estimator), "fit", None)
     return own is not None and own.requests.get("sample_weight") is False

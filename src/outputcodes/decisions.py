@@ -1,4 +1,4 @@
-"""What to do about a posterior: costs, other priors, and rows that are better left undecided."""
+"""Decisions based on class probabilities: costs, other priors, and rejection."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def decide(
     training_priors: ArrayLike | None = None,
     reject_below: float | None = None,
 ) -> NDArray[np.intp]:
-    """The decision of least expected cost for each row of probabilities, 0..k-1, or −1 where it is rejected.
+    """Return the decision of least expected cost for each row of probabilities, 0..k-1, or −1 if it is rejected.
 
     Parameters
     ----------
     P : array of shape (n, k)
         Class probabilities.
     cost : array of shape (k, k) or (k, k + 1), optional
-        cost[r, s] is what it costs to decide for s when r is true; a last column more is the cost of rejecting. None
-        is 1 for every error. Ties go to the lower index, rejection last.
+        cost[r, s] is the cost of predicting s when r is true; an additional last column is the cost of rejecting. None
+        means 1 for every error. Ties go to the lower index, with rejection last.
     priors, training_priors : arrays of shape (k,), optional
-        How frequent the classes will be, and how frequent they were where P was learned.
+        The class frequencies to expect, and those of the sample that P was learned from.
     reject_below : float, optional
-        Reject where the class decided for has a smaller probability.
+        Reject rows whose decided class has a smaller probability.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def decide(
     losses = 1.0 - np.eye(k) if cost is None else np.asarray(cost, dtype=np.float64)
     if losses.shape not in ((k, k), (k, k + 1)) or not np.isfinite(losses).all():
         raise ValueError(
-            f"cost of shape {losses.shape} must hold finite numbers, one row for each of the {k} classes and one "
+            f"cost of shape {losses.shape} must contain finite numbers, one row for each of the {k} classes and one "
             f"column for each decision: ({k}, {k}), or ({k}, {k + 1}) with the cost of rejecting."
         )
     chosen: NDArray[np.intp] = P.argmax(axis=1) if cost is None else (P @ losses).argmin(axis=1)
@@ -72,41 +72,41 @@ def decide(
 
 
 def with_priors(P: ArrayLike, priors: ArrayLike, training_priors: ArrayLike | None) -> Array:
-    """Probabilities under other class frequencies: P·priors/training_priors, rows normalised.
+    """Return probabilities for other class frequencies: P·priors/training_priors, with rows normalised.
 
     >>> with_priors([[0.5, 0.5]], [0.9, 0.1], [0.5, 0.5])
     array([[0.9, 0.1]])
     """
     P = _as_probabilities(P)
     if training_priors is None:
-        raise ValueError("priors need training_priors too: how frequent the classes were where P was learned.")
+        raise ValueError("priors need training_priors, the class frequencies of the sample that P was learned from.")
     try:
         new, old = np.asarray(priors, dtype=np.float64), np.asarray(training_priors, dtype=np.float64)
     except (TypeError, ValueError) as reason:
         raise ValueError(
-            f"priors={priors!r} and training_priors={training_priors!r} must be {P.shape[1]} numbers each, classes in "
-            "their order."
+            f"priors={priors!r} and training_priors={training_priors!r} must be {P.shape[1]} numbers each, in the "
+            "order of the classes."
         ) from reason
     for name, given, lowest in (("priors", new, "at least 0"), ("training_priors", old, "positive")):
         if given.shape != P.shape[1:] or not np.isfinite(given).all() or given.min() < 0 or not given.any():
-            raise ValueError(f"{name}={given.tolist()} must be {P.shape[1]} numbers, {lowest}, one for each class.")
+            raise ValueError(f"{name}={given.tolist()} must be {P.shape[1]} numbers, {lowest}, one per class.")
     if (old == 0).any():
         raise ValueError(f"training_priors={old.tolist()} must be positive.")
     changed = P * (new / old)
     total = changed.sum(axis=1, keepdims=True)
-    # A row whose classes have all become impossible tells nothing more than the priors.
+    # If all classes of a row have become impossible, only the priors remain.
     return np.where(total > 0, changed / np.where(total > 0, total, 1.0), new / new.sum())
 
 
 def code_distance(F: ArrayLike, M: ArrayLike, rows: ArrayLike) -> Array:
-    """The share of the non-zero bits of row rows[i] of the code that margins F[i] contradict, a margin of 0 by half.
+    """Return the share of non-zero bits of row rows[i] of the code that F[i] contradicts; a margin of 0 counts half.
 
     >>> code_distance([[2.0, -1.0, 0.0]], [[1, 1, 1], [-1, 0, 1]], [0])
     array([0.5])
     """
     F, chosen = np.asarray(F, dtype=np.float64), np.asarray(M, dtype=np.float64)[np.asarray(rows, dtype=np.intp)]
     if F.shape != chosen.shape:
-        raise ValueError(f"F of shape {F.shape} and rows of a code, {chosen.shape}, don't fit.")
+        raise ValueError(f"F of shape {F.shape} does not match the rows of the code, of shape {chosen.shape}.")
     share: Array = (1 - (np.sign(F) * chosen).sum(axis=1) / np.count_nonzero(chosen, axis=1)) / 2
     return share
 
@@ -119,7 +119,7 @@ def _as_probabilities(P: ArrayLike) -> Array:
 
 
 def _with_label(classes: NDArray[Any], label: Any) -> NDArray[Any]:
-    """Classes and one label more; as objects where a common type would turn numbers into strings, say."""
+    """Append a label to the classes; use objects if a common type would change the labels, as numbers to strings."""
     one, both = np.asarray([label]), np.append(classes, label)
     same_kind = both.dtype.kind == classes.dtype.kind or {both.dtype.kind, classes.dtype.kind} == {"i", "u"}
     if same_kind and (one.dtype.kind == "U") == (classes.dtype.kind == "U"):
@@ -127,12 +127,12 @@ def _with_label(classes: NDArray[Any], label: Any) -> NDArray[Any]:
     return np.append(classes.astype(object), np.asarray([label], dtype=object))
 
 
-def _answers_probabilities(classifier: DecisionClassifier) -> bool:
+def _has_probabilities(classifier: DecisionClassifier) -> bool:
     return hasattr(getattr(classifier, "estimator_", classifier.estimator), "predict_proba")
 
 
 class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier with probabilities, whose predictions mind costs and may be withheld.
+    """A classifier that decides by costs and priors and can reject rows, based on the probabilities of another one.
 
     Parameters
     ----------
@@ -140,23 +140,24 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     cost : array of shape (k, k) or (k, k + 1), optional
         As for `decide`, classes in sorted order.
     priors : array of shape (k,), optional
-        How frequent the classes will be; the training sample, weighed by `sample_weight` and by a `class_weight` of the
-        estimator, says how frequent they were.
+        The class frequencies to expect. The frequencies in training are those of the sample, weighted by
+        `sample_weight` and by a `class_weight` of the estimator.
     reject_below : float, optional
-        Withhold a prediction of smaller probability.
+        Reject predictions with a smaller probability.
     reject_beyond : float, optional
-        Withhold a prediction whose row of the code contradicts more than this share of the margins, see
+        Reject predictions whose row of the code contradicts more than this share of the margins, see
         `code_distance`; for estimators with `margins` and `code_matrix_`.
     rejected : label, optional
-        What is answered then: by default −1 for numeric labels and "rejected" for others. It is no class, and `score`
-        counts it as an error. Where it is of another kind than the classes, predictions are an array of objects.
+        The label of rejected rows: by default −1 for numeric labels and "rejected" for others. It is not a class, and
+        `score` counts it as an error. If its type differs from that of the classes, predictions are an array of
+        objects.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
     estimator_ : the fitted classifier
     training_priors_ : ndarray of shape (k,)
-    rejected_ : the label for what is withheld
+    rejected_ : the label of rejected rows
 
     Examples
     --------
@@ -200,7 +201,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _frequencies(self, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array:
-        """How frequent the classes are in the sample as the estimator weighs it: its probabilities are those."""
+        """Return the class frequencies of the sample as weighted by the estimator; its probabilities reflect them."""
         weight = check_weight(sample_weight, len(labels))
         members = labels == self.classes_[:, None]
         mass = members.sum(axis=1) if weight is None else members @ weight
@@ -215,17 +216,17 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return frequencies
 
     def _check_parameters(self) -> None:
-        """Say now what is wrong, not when predicting."""
+        """Raise errors in `fit` rather than in `predict`."""
         if not hasattr(self.estimator_, "predict_proba"):
             raise ValueError(
-                f"estimator={type(self.estimator).__name__} answers no probabilities, and decisions are made on them; "
-                "give one with predict_proba, or calibrate it with sklearn.calibration.CalibratedClassifierCV."
+                f"estimator={type(self.estimator).__name__} has no predict_proba, which decisions are based on; "
+                "use an estimator with predict_proba, or calibrate it with sklearn.calibration.CalibratedClassifierCV."
             )
         absent = self.classes_[self.training_priors_ == 0]
         if self.priors is not None and len(absent):
             raise ValueError(
-                f"priors={self.priors!r} can't be minded: the sample has no example of the classes {absent.tolist()}, "
-                "so how frequent they were in training is unknown. Add examples of them, or give no priors."
+                f"priors={self.priors!r} cannot be used: the sample has no examples of the classes {absent.tolist()}, "
+                "so their frequency in training is unknown. Add examples of them, or omit priors."
             )
         k = len(self.classes_)
         self._decided(np.full((1, k), 1 / k))
@@ -237,30 +238,30 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"reject_beyond={self.reject_beyond!r} must be a number between 0 and 1.")
         if not (hasattr(self.estimator_, "margins") and hasattr(self.estimator_, "code_matrix_")):
             raise ValueError(
-                f"reject_beyond reads the margins of an output code, which {type(self.estimator).__name__} lacks."
+                f"reject_beyond needs the margins of an output code; {type(self.estimator).__name__} has none."
             )
 
-    @available_if(_answers_probabilities)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """The estimator's probabilities, under `priors` if there are any."""
+        """Return the probabilities of the estimator, adjusted to `priors` if given."""
         check_is_fitted(self)
         P: Array = self.estimator_.predict_proba(X)
         return P if self.priors is None else with_priors(P, self.priors, self.training_priors_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of the decision of least expected cost, or `rejected_`."""
+        """Return the labels of least expected cost, or `rejected_`."""
         check_is_fitted(self)
         chosen = self._decided(self.estimator_.predict_proba(X))
         if self.reject_beyond is not None:
             distance = code_distance(self.estimator_.margins(X), self.estimator_.code_matrix_, chosen.clip(0))
             chosen[distance > self.reject_beyond] = REJECTED
-        # The type of the answer is the same whether a row is rejected this time or not.
+        # The type of the result must not depend on whether a row is rejected.
         labels = _with_label(self.classes_, self.rejected_) if self._may_reject() else self.classes_
         predicted: NDArray[Any] = labels[chosen]
         return predicted
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of rows, or of their weight, that are decided rightly; what is withheld is not."""
+        """Return the share of rows, or of their weight, that are correct; rejected rows are not."""
         right = self.predict(X).astype(object) == np.asarray(y).ravel().astype(object)
         return float(np.average(right, weights=check_weight(sample_weight, len(right))))
 

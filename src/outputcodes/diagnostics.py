@@ -1,4 +1,4 @@
-"""What went right and wrong, column by column and class by class: arrays in, arrays out."""
+"""Errors per column, margins per class and per example: functions from arrays to arrays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Array = NDArray[np.float64]
 
 
 def column_errors(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Array:
-    """The binary error of each column (L,) over the examples it sees; a margin of 0 counts half.
+    """Return the binary error of each column (L,) on the examples with a non-zero entry; a margin of 0 counts half.
 
-    A column that sees no example has error ½: it tells nothing.
+    A column without examples has error ½, as it carries no information.
 
     Examples
     --------
@@ -33,9 +33,9 @@ def column_errors(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | 
 
 
 def class_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Array:
-    """The mean of M(r, s)·f_s over the examples of class r, (k, L): below 0 where a column fails a class.
+    """Return the mean of M(r, s)·f_s over the examples of class r, (k, L): below 0 where a column fails on a class.
 
-    0 where the code has a 0, and in the row of a class without examples.
+    Entries are 0 where the code is 0, and in the row of a class without examples.
 
     Examples
     --------
@@ -51,7 +51,9 @@ def class_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | 
 
 
 def multiclass_margins(D: ArrayLike, y: ArrayLike) -> Array:
-    """The score of the true class minus the best other score, (n,): at most 0 where the example is not strictly right.
+    """Return the score of the true class minus the best other score, (n,).
+
+    It is positive only if the true class wins without a tie.
 
     Examples
     --------
@@ -65,21 +67,21 @@ def multiclass_margins(D: ArrayLike, y: ArrayLike) -> Array:
 
 
 class MarginDistribution(NamedTuple):
-    """The margins of a sample after some rounds of boosting.
+    """Margins of a sample after some rounds of boosting.
 
     Attributes
     ----------
     rounds : ndarray of shape (R,)
-        After how many rounds.
+        The numbers of rounds.
     margins : ndarray of shape (R, n)
-        Multiclass margins in ascending order; entry j is the value that a share (j + 1)/n does not exceed.
+        Multiclass margins in ascending order; a share (j + 1)/n of them is at most entry j.
     """
 
     rounds: NDArray[np.intp]
     margins: Array
 
     def share_at_most(self, theta: float) -> Array:
-        """The share of margins ≤ theta after each of the rounds, (R,): what the margin bounds bound."""
+        """Return the share of margins ≤ theta after each of the rounds, (R,), which the margin bounds limit."""
         share: Array = (self.margins <= theta).mean(axis=1)
         return share
 
@@ -90,19 +92,19 @@ def margin_distribution(
     scale: ArrayLike | None = None,
     rounds: Collection[int] | None = None,
 ) -> MarginDistribution:
-    """The distribution of margins over the rounds of a booster.
+    """Return the distribution of margins after the rounds of a booster.
 
     Parameters
     ----------
     staged_scores : iterable of arrays (n, k), or (n,) for two classes
-        Class scores after each round, as `staged_decision_function(X)` yields them.
+        Class scores after each round, as yielded by `staged_decision_function(X)`.
     y : array of shape (n,)
         Labels 0..k-1.
     scale : array of shape (T,), optional
-        Divide the margins after each round by it; where it is 0 they are 0. Twice the sum of the coefficients so far
-        brings the margins of exponential and of linear decoding into [-1, 1].
+        Divisors of the margins after each round; margins become 0 where it is 0. Twice the sum of the coefficients so
+        far scales the margins of exponential and of linear decoding to [-1, 1].
     rounds : collection of int, optional
-        After which rounds, counted from 1; None is after each.
+        The rounds to keep, counted from 1; None keeps all.
 
     Examples
     --------
@@ -116,17 +118,17 @@ def margin_distribution(
     kept, margins = [], []
     divisors = None if scale is None else np.asarray(scale, dtype=np.float64)
     if divisors is not None and not (divisors.ndim == 1 and (divisors >= 0).all()):
-        raise ValueError(f"scale={scale!r} must have a number of at least 0 for each round.")
+        raise ValueError(f"scale={scale!r} must contain one number of at least 0 per round.")
     for t, scores in enumerate(staged_scores):
         if rounds is None or t + 1 in rounds:
             D = np.asarray(scores, dtype=np.float64)
             ordered = np.sort(multiclass_margins(D if D.ndim == 2 else np.outer(D, [-0.5, 0.5]), y))
             if divisors is not None and t >= len(divisors):
-                raise ValueError(f"scale has {len(divisors)} entries and there are more rounds: give one for each.")
+                raise ValueError(f"scale has {len(divisors)} entries, but there are more rounds; give one per round.")
             margins.append(ordered if divisors is None else _divided(ordered, divisors[t]))
             kept.append(t + 1)
     if not kept:
-        raise ValueError(f"staged_scores has no stage among rounds={rounds!r}; rounds count from 1.")
+        raise ValueError(f"staged_scores has no stage among rounds={rounds!r}; rounds are counted from 1.")
     return MarginDistribution(np.array(kept, dtype=np.intp), np.array(margins))
 
 

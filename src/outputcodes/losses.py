@@ -15,7 +15,7 @@ from outputcodes._ground.validation import unknown_name
 Array = NDArray[np.float64]
 
 # e^700 ≈ 1e304: thousands of such terms can be added before a float overflows. Decoders compare logarithms
-# instead, so the cut never decides a prediction.
+# instead, so this limit never decides a prediction.
 LARGEST_EXPONENT = 700.0
 
 
@@ -38,7 +38,7 @@ class Loss:
     convex_at_zero : bool
         Condition (7) of Allwein, Schapire & Singer: (L(z) + L(-z))/2 ≥ L(0) > 0 for all z.
     nonnegative, nonincreasing : bool
-        L(z) ≥ 0 for all z; L never rises.
+        L(z) ≥ 0 for all z; L never increases.
     penalises_errors : bool
         L(z) ≥ L(0) > 0 for z < 0.
     odd : bool
@@ -116,7 +116,7 @@ def _exponential_slope(z: Array) -> Array:
 
 
 def _logistic(z: Array) -> Array:
-    # log(1 + e^(-2z)), written so that neither side overflows.
+    # log(1 + e^(-2z)), without overflow on either side.
     return np.maximum(-2.0 * z, 0.0) + np.log1p(np.exp(-np.abs(2.0 * z)))
 
 
@@ -189,7 +189,7 @@ LOSSES: dict[str, Loss] = {name: Loss(name, *row) for name, row in _ROWS.items()
 def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:
     """Resolve a name, a `Loss` or a function of z to a `Loss`.
 
-    The properties of a user's function are found numerically, on the grid of `observe`.
+    The properties of a user's function are tested numerically, on the grid of `observe`.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def softened_hinge(sharpness: float) -> Loss:
 
 
 def observe(loss: Callable[[Array], Array], reach: float = 30.0, points: int = 6001) -> Loss:
-    """Return a user's loss as a `Loss`, its properties tested on a symmetric grid of margins.
+    """Make a `Loss` of a user's function, with its conditions tested on a symmetric grid of margins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A code trained on one sample: live columns by the learner, one-sided ones by rule, margins held out by folds."""
+"""A code trained on a sample: `Problem`, the sample with its learner → `TrainedCode`, margins and decoders on them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
+from outputcodes._ground.row_blocks import RowBlocks
 from outputcodes._ground.validation import n_rows_of
+from outputcodes.decoders import Decoder
+from outputcodes.decoders.classifier import decoder_for
 from outputcodes.learners import FittedColumns, Learner
+
+__all__ = ["Columns", "Problem", "RowBlocks", "TrainedCode"]
 
 Array = NDArray[np.float64]
 
@@ -25,7 +31,7 @@ class Columns:
     live : ndarray of bool, shape (L,)
         Which columns had both signs on the sample.
     constant : ndarray, shape (L,)
-        What the other columns always answer: the one sign they had, or 0 if they had no example.
+        The output of the other columns: the one sign they had, or 0 if they had no example.
     """
 
     def __init__(self, fitted: FittedColumns | None, live: NDArray[np.bool_], constant: Array) -> None:
@@ -34,31 +40,68 @@ class Columns:
         self.constant = constant
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of new X, or of some rows of prepared data."""
+        """Return (n, L) margins of new X, or of some rows of prepared data."""
+        if isinstance(X, RowBlocks):
+            return np.concatenate([self.margins(block) for block in X])
         if self.fitted is None:
             return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
-        live = self.fitted.margins(X, rows)
+        return self.with_constants(self.fitted.margins(X, rows))
+
+    def with_constants(self, live: Array) -> Array:
+        """Return the margins of all columns, given those of the live ones."""
         if self.live.all():
             return live
         F = np.tile(self.constant, (len(live), 1))
         F[:, self.live] = live
         return F
 
+    def dual(self) -> Array:
+        """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""
+        if self.fitted is None:
+            raise ValueError("No column of the code has both signs on the sample: there are no dual variables.")
+        live = self.fitted.dual()
+        if self.live.all():
+            return live
+        alpha = np.zeros((len(live), len(self.live)))
+        alpha[:, self.live] = live
+        return alpha
+
 
 class Problem:
-    """A sample with its learner, prepared once: what the classifier trains on, and what data-driven codes see.
+    """A checked sample with its learner, prepared once: codes are trained on it, and some are drawn from it.
 
-    Attributes
+    Parameters
     ----------
-    X, y, weight : the sample; y in 0..k-1 (-1 outside `rows`), weight an array or None
-    rows : ndarray
-        The rows that count, those without weight left out.
-    class_weight : ndarray of shape (k,) or None
+    learner : Learner
+        `outputcodes.learners.as_learner` makes one of a name or a scikit-learn estimator.
+    X : the features as the learner takes them, or `RowBlocks`
+    y : ndarray of shape (n,)
+        Class numbers 0..k-1; -1 outside `rows`.
+    weight : ndarray of shape (n,), optional
+    rows : ndarray, optional
+        The rows that count; None is all. Rows without weight are to be left out.
+    class_weight : ndarray of shape (k,), optional
         Multiplies the weights of each class, in columns and decoders.
-    balanced : bool
-        Whether each column weighs its two sides alike.
-    given : tuple of ndarrays (labels, kept)
+    balanced : bool, default=False
+        Whether each column gives its two sides equal weight.
+    given : tuple of ndarrays (labels, kept), optional
         The labels of the sample before rows were left out, and which of its rows `rows` are: what a splitter splits.
+    like : data, optional
+        What the learner prepared for the same X, perhaps with other parameters: parts of it are used again.
+    n_jobs, seed : as in `Learner.fit_columns`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes.codes import OneVsAll
+    >>> from outputcodes.learners import Ridge
+    >>> X, y = load_iris(return_X_y=True)
+    >>> trained = Problem(Ridge(), X, y).train(OneVsAll().draw(3))
+    >>> trained.loss, trained.margins(X).shape, trained.held_out_margins(5).shape
+    ('squared', (150, 3), (150, 3))
+    >>> decoder = trained.decoder("likelihood")
+    >>> decoder.predict(trained.margins(X[[0, 60, 120]]), trained.code)
+    array([0, 1, 2])
     """
 
     def __init__(
@@ -72,47 +115,61 @@ class Problem:
         class_weight: Array | None = None,
         balanced: bool = False,
         given: tuple[NDArray[Any], Rows] | None = None,
+        like: Any = None,
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
         self.learner = learner
-        self.X, self.y, self.weight = X, y, weight
+        self.X = X.joined() if isinstance(X, RowBlocks) and not learner.takes_blocks else X
+        self.y, self.weight = y, weight
         self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
         self.n_jobs = n_jobs
         self.seed = seed
-        self.data = learner.prepare(X)
+        self.data = learner.prepare(self.X, like=like)
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
         self._splits: list[tuple[Any, Folds]] = []
 
+    @property
+    def labels(self) -> Rows:
+        """The class numbers of the rows that count."""
+        return self.y[self.rows]
+
+    def train(self, code: AnyCode, init: TrainedCode | None = None) -> TrainedCode:
+        """Train all columns of a code; those of `init`, if it has the same code, are where the training starts."""
+        code = as_drawn(code)
+        start = init.columns if init is not None and _same(code, init.code) else None
+        return TrainedCode(self, code, self.fit(code, init=start))
+
     def fit(
         self,
-        M: NDArray[np.int8],
+        code: AnyCode,
         rows: Rows | None = None,
         columns: Rows | None = None,
         init: Columns | None = None,
     ) -> Columns:
-        """Train all columns of M, or some of them, on all rows, or on some; `init` are the same columns on others."""
-        rows = self.rows if rows is None else rows
-        n_columns, columns = M.shape[1], np.arange(M.shape[1]) if columns is None else columns
-        M = M[:, columns]
-        positive, negative = _signs_present(M, self.y[rows])
+        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others."""
+        code, rows = as_drawn(code), self.rows if rows is None else rows
+        n_columns = code.shape[1]
+        if columns is None:
+            columns = np.arange(n_columns)
+        else:
+            code = code.take(columns)
+        positive, negative = code.signs(np.unique(self.y[rows]))
         live = positive & negative
-        # What a column with one sign answers is that sign; nothing else could be learned from it.
+        # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
         if not live.any():
             return Columns(None, live, constant)
-        learner = self.learner
-        if hasattr(learner, "take"):
-            learner = learner.take(columns[live], n_columns)
+        code = code if live.all() else code.take(np.flatnonzero(live))
         everything = np.array_equal(rows, np.arange(len(self.y)))
-        fitted = learner.fit_columns(
+        fitted = self.learner.take(columns[live], n_columns).fit_columns(
             self.data,
             self.y,
-            M[:, live],
+            code,
             self.weight,
-            self._column_weight(M[:, live], rows),
+            self._column_weight(code, rows),
             rows=None if everything else rows,
             init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
             n_jobs=self.n_jobs,
@@ -121,34 +178,36 @@ class Problem:
         return Columns(fitted, live, constant)
 
     def row_weight(self) -> Array | None:
-        """What each of `rows` weighs in all columns; None if all weigh the same."""
+        """Return the weight of each of `rows` in all columns; None if they are equal."""
         own = None if self.weight is None else self.weight[self.rows]
         if self.class_weight is None:
             return own
-        classwise: Array = self.class_weight[self.y[self.rows]]
+        classwise: Array = self.class_weight[self.labels]
         return classwise if own is None else own * classwise
 
-    def _column_weight(self, M: NDArray[np.int8], rows: Rows) -> Array | None:
-        """(k, L): what an example of class r weighs in column s, apart from its own weight; None for 1."""
+    def _column_weight(self, code: DrawnCode, rows: Rows) -> Array | None:
+        """(k, L): the weight of an example of class r in column s, apart from its own weight; None for 1."""
+        k, L = code.shape
         if not self.balanced:
-            return None if self.class_weight is None else np.tile(self.class_weight[:, None], M.shape[1])
-        classwise = np.ones(len(M)) if self.class_weight is None else self.class_weight
+            return None if self.class_weight is None else np.tile(self.class_weight[:, None], L)
+        M = code.matrix()
+        classwise = np.ones(k) if self.class_weight is None else self.class_weight
         own = None if self.weight is None else self.weight[rows]
-        mass = classwise * np.bincount(self.y[rows], weights=own, minlength=len(M))
+        mass = classwise * np.bincount(self.y[rows], weights=own, minlength=k)
         plus, minus = mass @ (M > 0), mass @ (M < 0)
         return classwise[:, None] * np.where(M > 0, (plus + minus) / (2 * plus), (plus + minus) / (2 * minus))
 
-    def margins(self, M: NDArray[np.int8], held_out: Any = None, init: Columns | None = None) -> Array:
-        """(len(rows), L) margins of the sample's own rows; columns already trained are remembered.
+    def margins(self, code: AnyCode, held_out: Any = None, init: Columns | None = None) -> Array:
+        """Return (len(rows), L) margins of the sample's own rows; columns already trained are remembered.
 
         `held_out` is None for training margins; a number of folds or a scikit-learn splitter for margins of
-        columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of M
-        trained on all rows, is where folds start if the learner says that it `warm_starts`.
+        columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of the code
+        trained on all rows, is where folds start if the learner `warm_starts`.
         """
-        splits = self._folds(held_out)
+        M, splits = np.asarray(code), self._folds(held_out)
         # Equal columns are one column, unless each has an estimator of its own or all are trained as one.
-        joint = getattr(self.learner, "joint", False)
-        placed = joint or getattr(self.learner, "positional", False)
+        joint = self.learner.joint
+        placed = joint or self.learner.positional
         keys = [(id(splits), (M if joint else column).tobytes(), j if placed else 0) for j, column in enumerate(M.T)]
         new = np.array([j for j, key in enumerate(keys) if key not in self._remembered], dtype=np.intp)
         if new.size:
@@ -159,19 +218,26 @@ class Problem:
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
 
-    def margins_for_decoder(self, M: NDArray[np.int8], cv: Any, trained: Columns) -> Array:
-        """Held-out margins (len(rows), L) for a decoder to learn from, `trained` being the columns of M.
-
-        For a number `cv`, a learner that knows its leave-one-out margins in closed form gives those in place of folds;
-        None is 5, as in scikit-learn. A column that is constant on the whole sample has its constant.
-        """
-        cv = 5 if cv is None else cv
-        if isinstance(cv, int | np.integer) and hasattr(self.learner, "leave_one_out_margins"):
-            check_number_of_folds(cv, len(self.rows))
-            F = self._left_out(M)
-        else:
-            F = self.margins(M, cv, init=trained)
-        F[:, ~trained.live] = trained.constant[~trained.live]
+    def leave_one_out_margins(self, code: AnyCode) -> Array:
+        """Return leave-one-out margins of a learner with a closed form; NaN where the row was all of its side."""
+        M, y = np.asarray(code), self.labels
+        F = np.full((len(self.rows), M.shape[1]), np.nan)
+        positive, negative = as_drawn(M).signs(np.unique(y))
+        live = np.flatnonzero(positive & negative)
+        if not live.size:
+            return F
+        M = M[:, live]
+        F[:, live] = self.learner.leave_one_out_margins(
+            self.data,
+            self.y,
+            M,
+            self.weight,
+            self._column_weight(as_drawn(M), self.rows),
+            rows=self.rows,
+            n_jobs=self.n_jobs,
+        )
+        alone, column = alone_on_its_side(M, y)
+        F[alone, live[column]] = np.nan
         return F
 
     def _folds(self, held_out: Any) -> Folds | None:
@@ -182,46 +248,98 @@ class Problem:
             if known is held_out or (isinstance(known, int) and known == held_out):
                 return splits
         number = isinstance(held_out, int | np.integer)
-        splits = folds(self.y[self.rows], held_out, self.seed) if number else folds_of(held_out, *self.given)
+        splits = folds(self.labels, held_out, self.seed) if number else folds_of(held_out, *self.given)
         self._splits.append((held_out, splits))
         return self._splits[-1][1]
 
     def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds, init: Columns | None) -> Array:
         F = np.full((len(self.rows), len(columns)), np.nan)
-        # Only where the start does not show in the answer: boosting, say, would go on from rounds that saw the rows.
-        init = init if getattr(self.learner, "warm_starts", False) else None
+        # Only where the start leaves the result unchanged: boosting would continue rounds that saw the held-out rows.
+        init = init if self.learner.warm_starts else None
         for train, test in splits:
             fitted = self.fit(M, self.rows[train], columns, init)
-            # What another split has found, test sets being free to overlap, stays.
+            # Test sets may overlap: what another split has found stays where this one has nothing.
             F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F
 
-    def _left_out(self, M: NDArray[np.int8]) -> Array:
-        """Leave-one-out margins of a learner that has them in closed form; NaN where the row was all of its side."""
-        F = np.full((len(self.rows), M.shape[1]), np.nan)
-        y = self.y[self.rows]
-        positive, negative = _signs_present(M, y)
-        live = np.flatnonzero(positive & negative)
-        if not live.size:
-            return F
-        M = M[:, live]
-        answer = self.learner.leave_one_out_margins(  # type: ignore[attr-defined]
-            self.data,
-            self.y,
-            M,
-            self.weight,
-            self._column_weight(M, self.rows),
-            rows=self.rows,
-            n_jobs=self.n_jobs,
-        )
-        F[:, live] = answer
-        alone, column = alone_on_its_side(M, y)
-        F[alone, live[column]] = np.nan
+
+class TrainedCode:
+    """A code trained on a problem: margins of new rows and of its own, and decoders fitted on them.
+
+    Attributes
+    ----------
+    problem : Problem
+    code : DrawnCode
+    columns : Columns
+    loss : str or None
+        The margin loss that the columns minimise.
+    """
+
+    def __init__(self, problem: Problem, code: AnyCode, columns: Columns) -> None:
+        self.problem = problem
+        self.code = as_drawn(code)
+        self.columns = columns
+        declared = problem.learner.loss
+        self.loss = declared if columns.fitted is None else columns.fitted.loss_after_fit(declared)
+
+    @property
+    def signs_only(self) -> bool:
+        """Whether some column has no real-valued output, so that its margins are ±1."""
+        return self.columns.fitted is not None and self.columns.fitted.signs_only
+
+    def margins(self, X: Any) -> Array:
+        """Return (n, L) margins of new X."""
+        return self.columns.margins(X)
+
+    def training_margins(self) -> Array:
+        """Return (len(rows), L) margins of the sample's own rows."""
+        return self.columns.margins(self.problem.data, self.problem.rows)
+
+    def held_out_margins(self, cv: Any = None) -> Array:
+        """Return (len(rows), L) margins of columns that were trained without the row, NaN where that was impossible.
+
+        For a number `cv`, a learner with leave-one-out margins in closed form returns those instead of folds; None is
+        5, as in scikit-learn. A column that is constant on the whole sample has its constant.
+        """
+        cv = 5 if cv is None else cv
+        if isinstance(cv, int | np.integer) and self.problem.learner.leave_one_out == "exact":
+            check_number_of_folds(cv, len(self.problem.rows))
+            return self.leave_one_out_margins()
+        return self._with_constants(self.problem.margins(self.code, cv, init=self.columns))
+
+    def leave_one_out_margins(self) -> Array:
+        """Return (len(rows), L) margins of columns trained without the row; for learners with a closed form."""
+        return self._with_constants(self.problem.leave_one_out_margins(self.code))
+
+    def objection(self, decoder: str | Decoder) -> str | None:
+        """Return why a decoder can't serve these columns, or None."""
+        try:
+            decoder_for(decoder, self.loss, self.code)
+        except ValueError as reason:
+            return str(reason)
+        return None
+
+    def decoder(self, decoder: str | Decoder) -> Decoder:
+        """Return a decoder for these columns, fitted on the margins that it needs."""
+        return self.fit_decoder(decoder_for(decoder, self.loss, self.code))
+
+    def fit_decoder(self, decoder: Decoder) -> Decoder:
+        """Fit a decoder of these columns on the margins that it needs, and return it."""
+        if decoder.needs is None:
+            return decoder
+        F = self.training_margins() if decoder.needs == "train" else self.held_out_margins(decoder.cv)
+        return decoder.fit(F, self.problem.labels, decoder.as_read(self.code), self.problem.row_weight())
+
+    def _with_constants(self, F: Array) -> Array:
+        constant = ~self.columns.live
+        F[:, constant] = self.columns.constant[constant]
         return F
 
 
 def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
-    """Examples that are the only ones with their sign in a column, and the column; without them it is constant.
+    """Return the examples that are the only ones with their sign in a column, and the column.
+
+    Without them the column is constant.
 
     >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
     (array([0, 0]), array([0, 1]))
@@ -235,18 +353,17 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
 
 
 def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
-    """Say which columns of a trained code answer a constant: to who is so many frames above, this one included."""
+    """Warn about columns of a trained code that return a constant."""
     constant = np.flatnonzero(~columns.live)
     if constant.size:
         shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
         warnings.warn(
             f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
-            f"sample and answer a constant: {shown}.",
+            f"sample and return a constant: {shown}.",
             UserWarning,
             stacklevel=stacklevel,
         )
 
 
-def _signs_present(M: NDArray[np.int8], y: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    present = M[np.unique(y)]
-    return np.asarray((present > 0).any(axis=0)), np.asarray((present < 0).any(axis=0))
+def _same(code: DrawnCode, other: DrawnCode) -> bool:
+    return code is other or (code.shape == other.shape and np.array_equal(code.matrix(), other.matrix()))

@@ -85,9 +85,9 @@ def test_indicators_dense_sparse_and_of_minus_one():
     assert isinstance(sparse.predict(X), sp.csr_matrix)
     assert isinstance(AdaBoostMH(10).fit(X, sp.csr_array(Y)).predict(X), sp.csr_array)
     for other in (Y + 4, Y - 1):
-        with pytest.raises(ValueError, match="no indicator matrix"):
+        with pytest.raises(ValueError, match="not an indicator matrix"):
             AdaBoostMH(10).fit(X, other)
-    with pytest.raises(ValueError, match="nothing to decode"):
+    with pytest.raises(ValueError, match="there is no decoder"):
         dense.with_decoder("hamming")
     for unread in ("vote", "likelihood"):
         assert np.array_equal(AdaBoostMH(10, decoder=unread).fit(X, Y).predict(X), dense.predict(X))

@@ -66,13 +66,13 @@ def test_curves_rise_from_zero_to_one():
 
 
 def test_no_stage_is_refused():
-    with pytest.raises(ValueError, match="rounds count from 1"):
+    with pytest.raises(ValueError, match="rounds are counted from 1"):
         margin_distribution([np.eye(2)], [0, 1], rounds=[0])
 
 
 def test_scales_are_one_a_round_and_zero_where_nothing_was_added():
     stages = [np.zeros((2, 2)), np.eye(2)]
     assert margin_distribution(stages, [0, 1], [0.0, 2.0]).margins.tolist() == [[0, 0], [0.5, 0.5]]
-    for scale, message in ((2.0, "for each round"), ([1.0, -1.0], "at least 0"), ([1.0], "1 entries")):
+    for scale, message in ((2.0, "per round"), ([1.0, -1.0], "at least 0"), ([1.0], "1 entries")):
         with pytest.raises(ValueError, match=message):
             margin_distribution(stages, [0, 1], scale)

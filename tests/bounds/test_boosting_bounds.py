@@ -243,7 +243,7 @@ def test_what_the_theorems_do_not_cover_is_refused():
         boosting.normalised_scores([[1.0]], [[1], [-1]], -1.0)
     with pytest.raises(ValueError, match="eta"):
         boosting.mo_margin_bound_by_zeros([0.5], -1.0, [0], oracles.all_pairs(3))
-    with pytest.raises(ValueError, match="an entry a round each"):
+    with pytest.raises(ValueError, match="one entry per round"):
         boosting.oc_error_bound([0.1, 0.2], [0.1], 3)
     for bound in (boosting.mh_error_bound, boosting.mr_error_bound, lambda Z, k: boosting.oc_error_bound(Z, Z, k)):
         with pytest.raises(ValueError, match="n_classes=1 must be at least 2"):

@@ -165,8 +165,8 @@ def test_never_below_n_trainings(data_set, C, gamma, code, bias):
     M = {
         "one-vs-all": oracles.one_vs_all(3).astype(np.int8),
         "all-pairs": oracles.all_pairs(3).astype(np.int8),
-        "dense": Dense().matrix(3, random_state=0),
-        "sparse": Sparse().matrix(3, random_state=0),
+        "dense": Dense().draw(3, random_state=0).matrix(),
+        "sparse": Sparse().draw(3, random_state=0).matrix(),
     }[code]
     learner = KernelSVM(C=C, gamma=gamma, bias=bias, tol=1e-9)
     data = learner.prepare(X)
@@ -238,13 +238,13 @@ def test_decoders_for_which_the_theorem_fails_are_refused():
 def test_bad_arguments():
     M, F, y = oracles.all_pairs(3), np.zeros((2, 3)), [0, 1]
     for alpha, diag, message in [
-        (np.zeros((2, 2)), np.ones(2), "don't fit"),
-        (np.zeros((2, 3)), np.ones(3), "don't fit"),
+        (np.zeros((2, 2)), np.ones(2), "do not match F"),
+        (np.zeros((2, 3)), np.ones(3), "do not match F"),
         (-np.ones((2, 3)), np.ones(2), "alpha must be"),
         (np.ones((2, 3)), np.ones(2), "0 where the code"),
         (np.full((2, 3), np.nan), np.ones(2), "alpha must be"),
         (np.full((2, 3), np.inf), np.ones(2), "alpha must be"),
-        (np.zeros((2, 3)), -np.ones(2), "diag holds"),
+        (np.zeros((2, 3)), -np.ones(2), "diag contains"),
     ]:
         with pytest.raises(ValueError, match=message):
             loo_error_bound(F, y, M, alpha, diag)

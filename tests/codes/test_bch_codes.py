@@ -63,7 +63,7 @@ def test_the_smallest_code_and_then_the_largest_distance():
 
 @pytest.mark.parametrize("k", [*range(5, 28), 40, 64, 65, 100, 200])
 def test_default_codes_have_3k_good_columns(k):
-    M = BCH().matrix(k, random_state=0)
+    M = BCH().draw(k, random_state=0).matrix()
     assert M.shape == (k, 3 * k)
     check_code(M, strict=True)
     assert not repeated_columns(M).size
@@ -73,11 +73,11 @@ def test_default_codes_have_3k_good_columns(k):
 
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_few_classes_get_the_complete_code(k):
-    assert np.array_equal(BCH().matrix(k), Complete().matrix(k))
+    assert np.array_equal(BCH().draw(k).matrix(), Complete().draw(k).matrix())
 
 
 def test_an_untruncated_code_keeps_its_designed_distance():
-    M = BCH(length=31).matrix(12, random_state=0)
+    M = BCH(length=31).draw(12, random_state=0).matrix()
     assert M.shape == (12, 31)
     assert min_distance(M) >= 15
 
@@ -96,7 +96,7 @@ def test_spanning_messages_leave_every_column():
 
 
 def test_chosen_rows_are_codewords():
-    M = BCH(length=63).matrix(20, random_state=1)
+    M = BCH(length=63).draw(20, random_state=1).matrix()
     generator = galois.GF2(generator_matrix(*bch_parameters(20, 63)).astype(int))
     words = galois.GF2((M + 1) // 2)
     dimension = len(generator)
@@ -105,30 +105,30 @@ def test_chosen_rows_are_codewords():
 
 @pytest.mark.parametrize(("k", "length"), [(100, 7), (128, 7), (100, 10), (200, 8), (8, 3), (9, 4), (16, 5)])
 def test_short_codes_keep_distinct_rows(k, length):
-    M = BCH(length=length).matrix(k, random_state=0)
+    M = BCH(length=length).draw(k, random_state=0).matrix()
     assert M.shape == (k, length)
     assert len({tuple(row) for row in M}) == k
 
 
 def test_too_short_is_refused():
     with pytest.raises(ValueError, match=r"length=6 is impossible for n_classes=100.*at least 7"):
-        BCH(length=6).matrix(100)
+        BCH(length=6).draw(100).matrix()
 
 
 @pytest.mark.parametrize(("k", "length"), [(3, 20), (4, 12), (6, 200)])
 def test_fewer_columns_than_asked_are_reported(k, length):
     with pytest.warns(UserWarning, match=rf"length={length} was asked for, \d+ columns are given") as caught:
-        M = BCH(length=length).matrix(k, random_state=0)
+        M = BCH(length=length).draw(k, random_state=0).matrix()
     assert caught[0].filename == __file__
     assert M.shape[1] < length
     assert f"{M.shape[1]} columns" in str(caught[0].message)
-    assert np.array_equal(M, Complete().matrix(k))
+    assert np.array_equal(M, Complete().draw(k).matrix())
 
 
 def test_columns_lost_to_a_poor_choice_are_reported(monkeypatch):
     monkeypatch.setattr(algebraic, "_MAX_CHOICES", 1)
     with pytest.warns(UserWarning, match=r"length=62 was asked for, (\d+) columns are given"):
-        M = BCH(length=62).matrix(7, random_state=0)
+        M = BCH(length=62).draw(7, random_state=0).matrix()
     assert 20 < M.shape[1] < 62
     check_code(M, strict=True)
     assert not repeated_columns(M).size
@@ -143,4 +143,4 @@ def test_missing_galois_is_named(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r'pip install "outputcodes\[bch\]"'):
-        BCH().matrix(6)
+        BCH().draw(6).matrix()

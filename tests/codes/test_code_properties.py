@@ -80,7 +80,7 @@ def test_faults(M):
 
 
 def test_blocks_give_what_one_block_gives(monkeypatch):
-    M = Sparse(length=9, n_candidates=1, rule="published").matrix(14, random_state=0)
+    M = Sparse(length=9, n_candidates=1, rule="published").draw(14, random_state=0).matrix()
     whole = min_distance(M), min_column_distance(M), unseparated_pairs(M).tolist(), row_distance_range(M)
     monkeypatch.setattr(properties, "_BLOCK_ENTRIES", 30)
     cut = min_distance(M), min_column_distance(M), unseparated_pairs(M).tolist(), row_distance_range(M)
@@ -140,7 +140,7 @@ def test_a_ternary_code_that_corrects():
     [(OneVsAll(), 7, 0), (Complete(), 5, 3), (Complete(), 15, 4095), (AllPairs(), 10, 0)],
 )
 def test_known_codes(code, k, errors):
-    assert correctable_errors(code.matrix(k)) == errors
+    assert correctable_errors(code.draw(k).matrix()) == errors
 
 
 def test_worked_example():
@@ -161,7 +161,7 @@ def test_zero_rows_have_a_large_rho_and_are_found_all_the_same():
 
 
 def test_large_codes_stay_small_in_memory():
-    assert min_column_distance(Complete().matrix(13)) == 1
-    M = Dense(n_candidates=1).matrix(3000, random_state=0)
+    assert min_column_distance(Complete().draw(13).matrix()) == 1
+    M = Dense(n_candidates=1).draw(3000, random_state=0).matrix()
     assert not unseparated_pairs(M).size
     assert min_distance(M) > 20

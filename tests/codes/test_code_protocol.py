@@ -24,7 +24,7 @@ def sample(k):
 @NAMES
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 7, 9])
 def test_every_code_is_a_valid_code(name, k):
-    M = as_code(name).matrix(k, random_state=0, problem=sample(k))
+    M = as_code(name).draw(k, random_state=0, problem=sample(k)).matrix()
     assert M.dtype == np.int8
     assert M.flags.c_contiguous
     assert len(M) == k
@@ -35,7 +35,7 @@ def test_every_code_is_a_valid_code(name, k):
 @pytest.mark.parametrize("n_classes", [1, 0, -3, 2.0, "3", None, True])
 def test_wrong_number_of_classes(name, n_classes):
     with pytest.raises(ValueError, match=f"n_classes must be an integer of at least 2, got {n_classes!r}: "):
-        as_code(name).matrix(n_classes)
+        as_code(name).draw(n_classes).matrix()
 
 
 @NAMES
@@ -44,13 +44,13 @@ def test_numpy_integers_are_integers(name):
     if "length" in code.get_params():
         code.set_params(length=np.int64(70))
     k = np.int32(8)
-    given = code.matrix(k, random_state=np.int64(5), problem=sample(8))
-    assert np.array_equal(given, code.matrix(8, random_state=5, problem=sample(8)))
+    given = code.draw(k, random_state=np.int64(5), problem=sample(8)).matrix()
+    assert np.array_equal(given, code.draw(8, random_state=5, problem=sample(8)).matrix())
 
 
 @NAMES
 def test_same_seed_same_code(name):
-    draw = partial(as_code(name).matrix, problem=sample(7))
+    draw = partial(as_code(name).draw, problem=sample(7))
     first = draw(7, random_state=3)
     assert np.array_equal(first, draw(7, random_state=3))
     for make in (np.random.RandomState, np.random.default_rng):
@@ -63,14 +63,14 @@ def test_same_seed_same_code(name):
 @pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
 def test_a_generator_advances_and_seeds_differ(name, make):
     code, generator = as_code(name), make(0)
-    assert not np.array_equal(code.matrix(8, generator), code.matrix(8, generator))
-    assert not np.array_equal(code.matrix(8, 0), code.matrix(8, 1))
+    assert not np.array_equal(code.draw(8, generator).matrix(), code.draw(8, generator).matrix())
+    assert not np.array_equal(code.draw(8, 0).matrix(), code.draw(8, 1).matrix())
 
 
 @pytest.mark.parametrize("random_state", [-1, "seed", 0.5])
 def test_wrong_random_state(random_state):
     with pytest.raises(ValueError, match="random_state must be"):
-        Dense().matrix(6, random_state=random_state)
+        Dense().draw(6, random_state=random_state).matrix()
 
 
 @NAMES
@@ -79,31 +79,31 @@ def test_clone_pickle_and_parameters(name):
     copies = [clone(code), pickle.loads(pickle.dumps(code))]
     for copy in copies:
         assert copy.get_params() == code.get_params()
-        drawn = [one.matrix(6, random_state=1, problem=sample(6)) for one in (copy, code)]
+        drawn = [one.draw(6, random_state=1, problem=sample(6)).matrix() for one in (copy, code)]
         assert np.array_equal(*drawn)
 
 
 def test_parameters_are_checked_when_a_matrix_is_asked_for():
     code = Dense(length=0)  # storing it is allowed, as everywhere in scikit-learn
     with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
-        code.matrix(2)
+        code.draw(2).matrix()
 
 
 def test_given_matrix():
     M = [[1, 0, -1], [-1, 1, 0], [0, -1, 1]]
     code = Given(M)
-    assert code.matrix(3).tolist() == M
-    assert clone(code).matrix(3).tolist() == M
-    assert pickle.loads(pickle.dumps(code)).matrix(3).tolist() == M
+    assert code.draw(3).matrix().tolist() == M
+    assert clone(code).draw(3).matrix().tolist() == M
+    assert pickle.loads(pickle.dumps(code)).draw(3).matrix().tolist() == M
     with pytest.raises(ValueError, match="3 rows but there are n_classes=4"):
-        code.matrix(4)
+        code.draw(4).matrix()
     with pytest.raises(ValueError, match="the entries of a code are"):
-        Given([[1, -1], [2, -1]]).matrix(2)
+        Given([[1, -1], [2, -1]]).draw(2).matrix()
 
 
 def test_given_matrix_of_two_classes_is_kept():
     M = [[1, -1, 1], [-1, 1, -1]]
-    assert Given(M).matrix(2).tolist() == M
+    assert Given(M).draw(2).matrix().tolist() == M
 
 
 def test_as_code_resolves_names_objects_and_arrays():
@@ -114,15 +114,9 @@ def test_as_code_resolves_names_objects_and_arrays():
     code = Dense(length=9)
     assert as_code(code) is code
 
-    class Foreign:
-        def matrix(self, n_classes, random_state=None, problem=None):
-            return np.eye(n_classes) * 2 - 1
-
-    foreign = Foreign()
-    assert as_code(foreign) is foreign
-    M = OneVsAll().matrix(3)
+    M = OneVsAll().draw(3).matrix()
     assert isinstance(as_code(M), Given)
-    assert np.array_equal(as_code(M.tolist()).matrix(3), M)
+    assert np.array_equal(as_code(M.tolist()).draw(3).matrix(), M)
 
 
 def test_unknown_names_list_the_known_and_the_closest():
@@ -136,10 +130,10 @@ def test_a_code_without_matrix_says_so():
     class Unfinished(Code):
         pass
 
-    with pytest.raises(NotImplementedError, match="Unfinished must answer _matrix"):
-        Unfinished().matrix(3)
+    with pytest.raises(NotImplementedError, match="Unfinished must write _matrix"):
+        Unfinished().draw(3).matrix()
 
 
 def test_a_mapping_is_for_the_classifier_which_knows_the_labels():
     with pytest.raises(ValueError, match=r"give a mapping \{label: row\} as the code"):
-        Given({2: [1, -1], 0: [-1, 1], 1: [1, 1]}).matrix(3)
+        Given({2: [1, -1], 0: [-1, 1], 1: [1, 1]}).draw(3).matrix()

@@ -55,13 +55,13 @@ def test_without_counts_there_are_no_examples():
 
 
 def test_an_empty_column_of_this_sample_has_no_share():
-    assert "share of positive" not in str(describe(AllPairs().matrix(3), class_counts=[0, 0, 5]))
+    assert "share of positive" not in str(describe(AllPairs().draw(3).matrix(), class_counts=[0, 0, 5]))
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [1, -2, 3], [1, np.nan, 3], [[1, 2, 3]]])
 def test_wrong_counts(counts):
     with pytest.raises(ValueError, match="class_counts must hold one finite number >= 0 for each of the 3"):
-        describe(Ordinal().matrix(3), class_counts=counts)
+        describe(Ordinal().draw(3).matrix(), class_counts=counts)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_wrong_counts(counts):
     ],
 )
 def test_the_report_says_where_a_code_is_complete(code, k, name):
-    M = code.matrix(k, random_state=2)
+    M = code.draw(k, random_state=2).matrix()
     report = describe(M)
     assert report.known_as == name
     assert (f"the {name} code" in str(report)) == (name is not None)
@@ -86,7 +86,7 @@ def test_the_report_says_where_a_code_is_complete(code, k, name):
 
 
 def test_as_many_columns_as_the_complete_code_do_not_make_it_one():
-    M = Complete().matrix(4)
+    M = Complete().draw(4).matrix()
     M[:, 6] = -M[:, 0]
     assert describe(M).known_as is None
     assert describe([[1, 0, 1], [-1, 1, 1], [0, -1, -1]]).known_as is None
@@ -94,7 +94,7 @@ def test_as_many_columns_as_the_complete_code_do_not_make_it_one():
 
 
 def test_long_codes_are_described_without_their_column_distances():
-    report = describe(Complete().matrix(13))
+    report = describe(Complete().draw(13).matrix())
     assert "smallest distance of two columns         1\n" in str(report)
     assert "column_distances" not in vars(report)
     lines = str(report).splitlines()
@@ -103,12 +103,12 @@ def test_long_codes_are_described_without_their_column_distances():
 
 
 def test_tall_codes_are_cut():
-    text = as_signs(Ordinal().matrix(40))
+    text = as_signs(Ordinal().draw(40).matrix())
     assert text.splitlines()[26] == "… 14 more rows"
     assert len(text.splitlines()) == 27
 
 
-@pytest.mark.parametrize("M", [FAULTY, Complete().matrix(10), Ordinal().matrix(100), [[-1], [1]]])
+@pytest.mark.parametrize("M", [FAULTY, Complete().draw(10).matrix(), Ordinal().draw(100).matrix(), [[-1], [1]]])
 def test_html_is_well_formed_and_draws_every_entry_shown(M):
     M = np.asarray(M, dtype=np.int8)
     html = describe(M, class_counts=np.ones(len(M)))._repr_html_()
@@ -136,7 +136,7 @@ def test_plot_shows_the_matrix_and_the_names():
     assert np.array_equal(ax.images[0].get_array(), FAULTY)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "d"]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["+1", "0", "-1"]
-    assert plot(Complete().matrix(9), ax=ax) is ax
+    assert plot(Complete().draw(9).matrix(), ax=ax) is ax
     mpl.pyplot.close(ax.figure)
 
 

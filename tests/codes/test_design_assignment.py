@@ -31,7 +31,7 @@ def criterion(M, similarity, rows):
 @BOTH
 @pytest.mark.parametrize("k", [3, 5, 6, 7])
 def test_few_classes_get_the_best_assignment_of_all(k, similar):
-    M, S = Sparse(length=9).matrix(k, k), symmetric(k, k)
+    M, S = Sparse(length=9).draw(k, k).matrix(), symmetric(k, k)
     values = [criterion(M, S, rows) for rows in itertools.permutations(range(k))]
     best = min(values) if similar == "near" else max(values)
     rows = assign(M, S, similar)
@@ -42,7 +42,7 @@ def test_few_classes_get_the_best_assignment_of_all(k, similar):
 @BOTH
 @pytest.mark.parametrize("k", [8, 13, 26])
 def test_many_classes_get_a_local_optimum_no_worse_than_the_identity(k, similar):
-    M, S = Dense(length=15, n_candidates=10).matrix(k, k), symmetric(k, k)
+    M, S = Dense(length=15, n_candidates=10).draw(k, k).matrix(), symmetric(k, k)
     sign = 1 if similar == "near" else -1
     rows = assign(M, S, similar)
     assert sorted(rows) == list(range(k))
@@ -56,28 +56,28 @@ def test_many_classes_get_a_local_optimum_no_worse_than_the_identity(k, similar)
 
 @pytest.mark.parametrize("k", [6, 10])
 def test_the_identity_is_kept_where_nothing_is_better(k):
-    M = OneVsAll().matrix(k)  # all rows are equally far apart
+    M = OneVsAll().draw(k).matrix()  # all rows are equally far apart
     assert assign(M, symmetric(k, 0)).tolist() == list(range(k))
-    assert assign(Dense(length=9, n_candidates=9).matrix(k, 0), np.ones((k, k))).tolist() == list(range(k))
+    assert assign(Dense(length=9, n_candidates=9).draw(k, 0).matrix(), np.ones((k, k))).tolist() == list(range(k))
 
 
 @pytest.mark.parametrize("k", [6, 10])
 def test_a_factor_a_constant_and_the_diagonal_do_not_matter(k):
-    M, S = Dense(length=12, n_candidates=10).matrix(k, 1), symmetric(k, 1)
+    M, S = Dense(length=12, n_candidates=10).draw(k, 1).matrix(), symmetric(k, 1)
     value = criterion(M, S, assign(M, S))
     assert criterion(M, S, assign(M, 3 * S + 7 + 5 * np.eye(k))) == pytest.approx(value)
     assert np.array_equal(assign(M, S, "near"), assign(M, -S, "distant"))
 
 
 def test_wrong_similarities():
-    M = OneVsAll().matrix(3)
+    M = OneVsAll().draw(3).matrix()
     for wrong in (np.zeros((2, 2)), np.full((3, 3), np.nan), np.arange(9).reshape(3, 3)):
         with pytest.raises(ValueError, match=r"similarity must be a symmetric \(3, 3\) array"):
             assign(M, wrong)
     with pytest.raises(ValueError, match="similar must be 'near' or 'distant', got 'far'"):
         assign(M, np.zeros((3, 3)), "far")
     with pytest.raises(ValueError, match="similarity must be 'confusions', 'centroids' or an array, got 'means'"):
-        Assigned(similarity="means").matrix(2)
+        Assigned(similarity="means").draw(2).matrix()
     with pytest.raises(ValueError, match="confusion must be a square array"):
         confusion_similarity(np.ones((2, 3)))
 
@@ -110,11 +110,11 @@ def test_assigned_is_the_code_with_its_rows_dealt(similarity):
     X, y = X[:300], y[:300]
     model = OutputCodeClassifier(RidgeClassifier(), code=Assigned(Dense(length=12), similarity), random_state=4)
     M = model.fit(X, y).code_matrix_
-    plain = Dense(length=12).matrix(10, 4)
+    plain = Dense(length=12).draw(10, 4).matrix()
     if similarity == "centroids":
         S = centroid_similarity(X, y, 10)
     else:
-        F = Problem(as_learner(RidgeClassifier()), X, y, seed=4).margins(OneVsAll().matrix(10), 3)
+        F = Problem(as_learner(RidgeClassifier()), X, y, seed=4).margins(OneVsAll().draw(10).matrix(), 3)
         confusion = np.zeros((10, 10))
         np.add.at(confusion, (y, F.argmax(axis=1)), 1)  # of one-vs-all, any loss takes the largest margin
         S = confusion_similarity(confusion)
@@ -132,7 +132,7 @@ def test_kernels_and_missing_values_take_confusions():
     assert np.array_equal(kernel.code_matrix_, linear.code_matrix_)
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"'centroids' can't use this X, 'confusions' can: .*NaN"):
-        Assigned().matrix(10, 0, Problem(as_learner("stumps"), X, y))
+        Assigned().draw(10, 0, Problem(as_learner("stumps"), X, y)).matrix()
 
 
 def test_far_from_the_origin_means_are_as_similar():
@@ -143,6 +143,6 @@ def test_far_from_the_origin_means_are_as_similar():
 
 
 def test_a_similarity_of_ones_own_needs_no_data():
-    M, alike = Dense(length=8).matrix(6, random_state=0), np.add.outer(np.arange(6.0), np.arange(6.0))
-    assigned = Assigned(M, similarity=alike).matrix(6)
+    M, alike = Dense(length=8).draw(6, random_state=0).matrix(), np.add.outer(np.arange(6.0), np.arange(6.0))
+    assigned = Assigned(M, similarity=alike).draw(6).matrix()
     np.testing.assert_array_equal(assigned, M[assign(M, alike)])

@@ -146,7 +146,7 @@ def test_designed_stops_where_the_held_out_error_is_smallest(name, seed):
     X = X[:, 16:40]
     design = Designed(patience=3).trace(10, seed, Problem(as_learner(name), X, y))
     M = check_code(design.matrix, strict=True)
-    assert np.array_equal(M, Designed(patience=3).matrix(10, seed, Problem(as_learner(name), X, y)))
+    assert np.array_equal(M, Designed(patience=3).draw(10, seed, Problem(as_learner(name), X, y)).matrix())
     fresh = Problem(as_learner(name), X, y)
     F, loss = fresh.margins(M, 3), as_loss(fresh.learner.loss)
     for L in (1, 2, M.shape[1]):
@@ -162,15 +162,15 @@ def test_designed_stops_where_the_held_out_error_is_smallest(name, seed):
 
 def test_designed_keeps_rows_distinct_where_the_length_is_too_short_or_nothing_can_be_learned():
     X, y = digits(150)
-    short = Designed(max_length=1).matrix(10, 0, Problem(as_learner("ridge"), X, y))
+    short = Designed(max_length=1).draw(10, 0, Problem(as_learner("ridge"), X, y)).matrix()
     assert len(np.unique(check_code(short, strict=True), axis=0)) == 10
     noise = Problem(as_learner("ridge"), np.zeros((150, 2)), y)
-    check_code(Designed(n_candidates=1).matrix(10, 0, noise), strict=True)
+    check_code(Designed(n_candidates=1).draw(10, 0, noise).matrix(), strict=True)
 
 
 def test_designed_ends_by_itself_where_there_are_few_columns():
     X, y = load_wine(return_X_y=True)
-    M = Designed(patience=50).matrix(3, 0, Problem(as_learner("ridge"), scale(X), y))
+    M = Designed(patience=50).draw(3, 0, Problem(as_learner("ridge"), scale(X), y)).matrix()
     assert 2 <= M.shape[1] <= 3
     check_code(M, strict=True)
 
@@ -178,4 +178,4 @@ def test_designed_ends_by_itself_where_there_are_few_columns():
 @pytest.mark.parametrize("wrong", [{"max_length": 0}, {"n_candidates": 0}, {"patience": 1.5}])
 def test_wrong_parameters(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be an integer of at least 1"):
-        Designed(**wrong).matrix(2)
+        Designed(**wrong).draw(2).matrix()

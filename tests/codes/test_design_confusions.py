@@ -29,8 +29,8 @@ def problem(X=X, y=y, weight=None, learner="ridge", **options):
 
 
 def test_every_added_column_parts_a_most_confused_pair_and_lowers_the_held_out_error():
-    M = ConfusionGuided(n_pairs=2).matrix(10, 0, problem())
-    base = OneVsAll().matrix(10)
+    M = ConfusionGuided(n_pairs=2).draw(10, 0, problem()).matrix()
+    base = OneVsAll().draw(10).matrix()
     assert np.array_equal(M[:, :10], base)
     assert M.shape[1] > 11
     held_out = HeldOut(problem(), 10, 3)
@@ -43,20 +43,20 @@ def test_every_added_column_parts_a_most_confused_pair_and_lowers_the_held_out_e
         assert (M[a, L] * M[b, L] == -1).any()
     # It ends where none of the pairs tried gives a better code, or at the number of columns asked for.
     assert M.shape[1] < 20
-    assert ConfusionGuided(n_pairs=2, max_columns=1).matrix(10, 0, problem()).tolist() == M[:, :11].tolist()
-    assert np.array_equal(ConfusionGuided(max_columns=0).matrix(10, 0, problem()), base)
+    assert ConfusionGuided(n_pairs=2, max_columns=1).draw(10, 0, problem()).matrix().tolist() == M[:, :11].tolist()
+    assert np.array_equal(ConfusionGuided(max_columns=0).draw(10, 0, problem()).matrix(), base)
 
 
 def test_a_code_without_confusions_is_left_alone():
     labels = np.arange(60) % 4
-    M = ConfusionGuided(OneVsAll()).matrix(4, 0, problem(np.eye(4)[labels], labels))
-    assert np.array_equal(M, OneVsAll().matrix(4))
+    M = ConfusionGuided(OneVsAll()).draw(4, 0, problem(np.eye(4)[labels], labels)).matrix()
+    assert np.array_equal(M, OneVsAll().draw(4).matrix())
 
 
 def test_any_code_can_be_extended():
-    tree = DiscriminantTree().matrix(10, 0, problem())
+    tree = DiscriminantTree().draw(10, 0, problem()).matrix()
     for code in (DiscriminantTree(), "decoc", tree):
-        M = ConfusionGuided(code).matrix(10, 0, problem(learner="logistic"))
+        M = ConfusionGuided(code).draw(10, 0, problem(learner="logistic")).matrix()
         assert np.array_equal(M[:, :9], tree)
         check_code(M, strict=True)
 
@@ -79,19 +79,19 @@ def test_growing_columns_oppose_the_pair(k):
 @FROM_DATA
 def test_codes_from_data_ask_for_data(code):
     with pytest.raises(ValueError, match=f"{type(code).__name__} is made from data: use it in a classifier"):
-        code.matrix(5)
+        code.draw(5).matrix()
     with pytest.raises(ValueError, match="n_classes must be an integer of at least 2, got 1"):
-        code.matrix(1)
-    assert code.matrix(2).tolist() == [[-1], [1]]
+        code.draw(1).matrix()
+    assert code.draw(2).matrix().tolist() == [[-1], [1]]
 
 
 @FROM_DATA
 def test_codes_from_data_are_codes_the_same_for_the_same_seed(code):
-    M = check_code(code.matrix(10, 0, problem()), strict=True)
+    M = check_code(code.draw(10, 0, problem()).matrix(), strict=True)
     assert M.dtype == np.int8
     assert M.flags.c_contiguous
     for copy in (clone(code), pickle.loads(pickle.dumps(code))):
-        assert np.array_equal(copy.matrix(10, np.int64(0), problem(n_jobs=2)), M)
+        assert np.array_equal(copy.draw(10, np.int64(0), problem(n_jobs=2)).matrix(), M)
     assert repr(clone(code)) == repr(code)
     model = OutputCodeClassifier("ridge", code=code, random_state=0).fit(X, y.astype(str))
     assert np.array_equal(model.code_matrix_, M)
@@ -102,25 +102,25 @@ def test_rows_that_do_not_count_are_not_seen(code):
     rows = np.flatnonzero(np.arange(300) % 4)
     spoiled, labels = X.copy(), y.copy()
     spoiled[::4], labels[::4] = 99, -1
-    seen = code.matrix(10, 0, problem(spoiled, labels, rows=rows))
-    assert np.array_equal(seen, code.matrix(10, 0, problem(X[rows], y[rows])))
+    seen = code.draw(10, 0, problem(spoiled, labels, rows=rows)).matrix()
+    assert np.array_equal(seen, code.draw(10, 0, problem(X[rows], y[rows])).matrix())
 
 
 @FROM_DATA
 def test_weights_count_up_to_a_factor(code):
     weight = np.where(y < 5, 1.0, 8.0)
     learner = GaussianNB()  # knows no regularisation, so that a factor of all weights does not matter to it either
-    M = code.matrix(10, 0, problem(weight=weight, learner=learner))
-    assert np.array_equal(M, code.matrix(10, 0, problem(weight=4 * weight, learner=learner)))
+    M = code.draw(10, 0, problem(weight=weight, learner=learner)).matrix()
+    assert np.array_equal(M, code.draw(10, 0, problem(weight=4 * weight, learner=learner)).matrix())
 
 
 @FROM_DATA
 def test_classes_with_one_row(code):
     rare = np.concatenate([np.flatnonzero(y < 8), [np.flatnonzero(y == 8)[0], np.flatnonzero(y == 9)[0]]])
-    check_code(code.matrix(10, 0, problem(X[rare], y[rare], learner="logistic")), strict=True)
+    check_code(code.draw(10, 0, problem(X[rare], y[rare], learner="logistic")).matrix(), strict=True)
 
 
 @pytest.mark.parametrize("wrong", [{"max_columns": -1}, {"n_pairs": 0}])
 def test_wrong_parameters(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        ConfusionGuided(**wrong).matrix(2)
+        ConfusionGuided(**wrong).draw(2).matrix()

@@ -39,7 +39,7 @@ def integers(k, n=200, d=4, seed=0):
 @pytest.mark.parametrize("features", ["inputs", "margins"])
 def test_a_tree_parts_each_node_once(k, features):
     X, y = blobs(k)
-    M = check_code(DiscriminantTree(features).matrix(k, 0, problem(X, y)), strict=True)
+    M = check_code(DiscriminantTree(features).draw(k, 0, problem(X, y)).matrix(), strict=True)
     assert M.shape == (k, k - 1)
     nodes = [set(range(k))]
     for column in M.T:
@@ -79,8 +79,8 @@ def test_many_values_are_binned_by_quantiles():
 
 def test_sparse_features_are_zero_or_not():
     X, y = integers(6)
-    given = DiscriminantTree().matrix(6, 0, problem(sparse.csr_matrix(X), y))
-    assert np.array_equal(given, DiscriminantTree().matrix(6, 0, problem((X != 0).astype(float), y)))
+    given = DiscriminantTree().draw(6, 0, problem(sparse.csr_matrix(X), y)).matrix()
+    assert np.array_equal(given, DiscriminantTree().draw(6, 0, problem((X != 0).astype(float), y)).matrix())
 
 
 @pytest.mark.parametrize("c", [3, 5, 7])
@@ -112,7 +112,7 @@ def test_floating_search_escapes_the_best_class_against_the_rest():
     # Classes 0-3 and 4-7 are told apart by one feature; each class alone tells little.
     y = np.repeat(np.arange(8), 10)
     X = np.column_stack([y >= 4, np.arange(80) % 2]).astype(float)
-    M = DiscriminantTree(exhaustive_up_to=0).matrix(8, 0, problem(X, y))
+    M = DiscriminantTree(exhaustive_up_to=0).draw(8, 0, problem(X, y)).matrix()
     assert M[:, 0].tolist() == [-1] * 4 + [1] * 4
 
 
@@ -122,14 +122,14 @@ def test_a_weight_is_a_number_of_rows(exhaustive_up_to):
     weight = np.random.default_rng(2).integers(0, 4, size=60)
     weight[::10] = 1
     code, rows = DiscriminantTree(exhaustive_up_to=exhaustive_up_to), np.flatnonzero(weight)
-    weighted = code.matrix(6, 0, problem(X, y, weight.astype(float), rows=rows))
-    repeated = code.matrix(6, 0, problem(np.repeat(X, weight, axis=0), np.repeat(y, weight)))
+    weighted = code.draw(6, 0, problem(X, y, weight.astype(float), rows=rows)).matrix()
+    repeated = code.draw(6, 0, problem(np.repeat(X, weight, axis=0), np.repeat(y, weight))).matrix()
     assert np.array_equal(weighted, repeated)
 
 
 def test_forest_starts_with_the_tree_and_repeats_nothing():
     X, y = blobs(7)
-    tree, forest = DiscriminantTree().matrix(7, 0, problem(X, y)), Forest(4).matrix(7, 0, problem(X, y))
+    tree, forest = DiscriminantTree().draw(7, 0, problem(X, y)).matrix(), Forest(4).draw(7, 0, problem(X, y)).matrix()
     check_code(forest, strict=True)
     assert np.array_equal(forest[:, :6], tree)
     assert len(np.unique(forest, axis=1).T) == forest.shape[1] <= 24
@@ -156,4 +156,4 @@ def test_texts_need_margins():
 )
 def test_wrong_parameters(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Forest(**wrong).matrix(2)
+        Forest(**wrong).draw(2).matrix()

@@ -26,14 +26,14 @@ def columns(M):
 
 @pytest.mark.parametrize("name", CODES)
 def test_two_classes_are_one_column(name):
-    M = CODES[name]().matrix(2, random_state=0)
+    M = CODES[name]().draw(2, random_state=0).matrix()
     assert M.dtype == np.int8
     assert M.tolist() == [[-1], [1]]
 
 
 @pytest.mark.parametrize("k", SIZES)
 def test_one_vs_all(k):
-    M = OneVsAll().matrix(k)
+    M = OneVsAll().draw(k).matrix()
     assert M.shape == (k, k)
     assert all(M[r, s] == (1 if r == s else -1) for r in range(k) for s in range(k))
     assert min_distance(M) == 2
@@ -41,7 +41,7 @@ def test_one_vs_all(k):
 
 @pytest.mark.parametrize("k", SIZES)
 def test_all_pairs_in_lexicographic_order(k):
-    M = AllPairs().matrix(k)
+    M = AllPairs().draw(k).matrix()
     for (a, b), column in zip(itertools.combinations(range(k), 2), M.T, strict=True):
         assert column[a] == 1
         assert column[b] == -1
@@ -52,7 +52,7 @@ def test_all_pairs_in_lexicographic_order(k):
 
 @pytest.mark.parametrize("k", SIZES)
 def test_complete_holds_every_split_once(k):
-    M = Complete().matrix(k)
+    M = Complete().draw(k).matrix()
     wanted = [(1, *rest) for rest in itertools.product((-1, 1), repeat=k - 1) if -1 in rest]
     assert columns(M) == wanted
     assert M.shape == (k, 2 ** (k - 1) - 1)
@@ -62,7 +62,7 @@ def test_complete_holds_every_split_once(k):
 
 @pytest.mark.parametrize("k", SIZES)
 def test_ternary_complete_holds_every_two_sided_column_up_to_sign(k):
-    M = TernaryComplete().matrix(k)
+    M = TernaryComplete().draw(k).matrix()
     wanted = [
         column
         for column in itertools.product((-1, 0, 1), repeat=k)
@@ -76,7 +76,7 @@ def test_ternary_complete_holds_every_two_sided_column_up_to_sign(k):
 
 @pytest.mark.parametrize("k", SIZES)
 def test_ordinal(k):
-    M = Ordinal().matrix(k)
+    M = Ordinal().draw(k).matrix()
     assert M.shape == (k, k - 1)
     assert all(M[r, s] == (1 if r > s else -1) for r in range(k) for s in range(k - 1))
     assert min_distance(M) == 1
@@ -88,7 +88,7 @@ def test_hadamard_rows_are_equidistant(k):
     sylvester = np.ones((1, 1), dtype=int)
     while len(sylvester) < order:
         sylvester = np.kron([[1, 1], [1, -1]], sylvester)
-    M = Hadamard().matrix(k)
+    M = Hadamard().draw(k).matrix()
     assert M.dtype == np.int8
     assert np.array_equal(M, sylvester[:k, 1:])
     assert set(row_distances(M)[np.triu_indices(k, 1)]) == {order / 2}
@@ -99,17 +99,17 @@ def test_hadamard_rows_are_equidistant(k):
 @pytest.mark.parametrize(("code", "k", "n_columns"), [(Complete(), 16, "32767"), (TernaryComplete(), 11, "86526")])
 def test_explosion_is_refused_with_size_and_alternatives(code, k, n_columns):
     with pytest.raises(ValueError, match=f"{n_columns} columns for n_classes={k}.*code='dense'"):
-        code.matrix(k)
-    assert code.set_params(max_classes=k).matrix(k).shape == (k, int(n_columns))
+        code.draw(k).matrix()
+    assert code.set_params(max_classes=k).draw(k).matrix().shape == (k, int(n_columns))
 
 
 def test_the_limits_themselves_are_accepted():
-    assert Complete().matrix(15).shape == (15, 16383)
-    assert TernaryComplete().matrix(10).shape == (10, 28501)
+    assert Complete().draw(15).matrix().shape == (15, 16383)
+    assert TernaryComplete().draw(10).matrix().shape == (10, 28501)
     with pytest.raises(ValueError, match="max_classes must be an integer of at least 2, got 1"):
-        Complete(max_classes=1).matrix(3)
+        Complete(max_classes=1).draw(3).matrix()
 
 
 def test_a_huge_number_of_columns_is_still_readable():
     with pytest.raises(ValueError, match=r"more than 10\^6020 columns for n_classes=20000"):
-        Complete().matrix(20_000)
+        Complete().draw(20_000).matrix()

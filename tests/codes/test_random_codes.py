@@ -35,14 +35,14 @@ def assert_uniform(counts, n_cells):
     {6: 26, 7: 29, 8: 30, 10: 34, 11: 35, 19: 43, 20: 44, 24: 46, 26: 48}.items(),
 )
 def test_dense_lengths(k, L):
-    M = Dense(n_candidates=50).matrix(k, random_state=0)
+    M = Dense(n_candidates=50).draw(k, random_state=0).matrix()
     assert M.shape == (k, L)
     assert set(np.unique(M)) == {-1, 1}
 
 
 @pytest.mark.parametrize(("k", "L"), {6: 39, 10: 50, 26: 71}.items())
 def test_sparse_lengths(k, L):
-    M = Sparse(n_candidates=50).matrix(k, random_state=0)
+    M = Sparse(n_candidates=50).draw(k, random_state=0).matrix()
     assert M.shape == (k, L)
     assert set(np.unique(M)) == {-1, 0, 1}
 
@@ -50,17 +50,17 @@ def test_sparse_lengths(k, L):
 @BOTH_RULES
 def test_small_defaults_are_the_complete_codes(rule):
     for k in (3, 4, 5):
-        assert np.array_equal(Dense(rule=rule).matrix(k), Complete().matrix(k))
+        assert np.array_equal(Dense(rule=rule).draw(k).matrix(), Complete().draw(k).matrix())
     for k in (3, 4):
-        assert np.array_equal(Sparse(rule=rule).matrix(k), TernaryComplete().matrix(k))
-    assert Sparse().matrix(5, random_state=0).shape == (5, math.ceil(15 * math.log2(5)))
+        assert np.array_equal(Sparse(rule=rule).draw(k).matrix(), TernaryComplete().draw(k).matrix())
+    assert Sparse().draw(5, random_state=0).matrix().shape == (5, math.ceil(15 * math.log2(5)))
 
 
 @BOTH_RULES
 @pytest.mark.parametrize(("k", "L"), [(3, 4), (5, 24), (6, 26), (8, 30), (17, 12), (26, 48), (70, 70)])
 def test_dense_codes_keep_their_rule(k, L, rule):
     for seed in range(3):
-        M = Dense(length=L, n_candidates=300, rule=rule).matrix(k, random_state=seed)
+        M = Dense(length=L, n_candidates=300, rule=rule).draw(k, random_state=seed).matrix()
         assert len({tuple(row) for row in M}) == k
         assert len({tuple(column) for column in M.T}) == L
         if rule == "strict":
@@ -70,17 +70,17 @@ def test_dense_codes_keep_their_rule(k, L, rule):
 @pytest.mark.parametrize(("k", "L"), [(3, 4), (5, 35), (6, 12), (10, 50), (26, 71), (70, 100)])
 def test_sparse_codes_keep_their_rule(k, L):
     for seed in range(3):
-        strict = Sparse(length=L, n_candidates=300).matrix(k, random_state=seed)
+        strict = Sparse(length=L, n_candidates=300).draw(k, random_state=seed).matrix()
         assert all({-1, 1} <= set(column) for column in strict.T)
         assert opposed(strict)
-        published = Sparse(length=L, n_candidates=300, rule="published").matrix(k, random_state=seed)
+        published = Sparse(length=L, n_candidates=300, rule="published").draw(k, random_state=seed).matrix()
         assert published.any(axis=0).all()
         assert published.any(axis=1).all()
         assert len({tuple(row) for row in published}) == k
 
 
 def test_published_rules_really_allow_one_sided_columns():
-    dense = Dense(length=8, rule="published").matrix(3, random_state=0)
+    dense = Dense(length=8, rule="published").draw(3, random_state=0).matrix()
     assert {(1, 1, 1), (-1, -1, -1)} <= {tuple(column) for column in dense.T}
     sparse = np.concatenate(all_matrices(sparse_planes(np.random.default_rng(0), 6, 39, 500, False), 39), axis=1)
     one_sided = ((sparse == 1).any(axis=0) != (sparse == -1).any(axis=0)).mean()
@@ -103,18 +103,18 @@ def test_published_rules_really_allow_one_sided_columns():
 )
 def test_refusals(code, k, message):
     with pytest.raises(ValueError, match=message):
-        code.matrix(k, random_state=0)
+        code.draw(k, random_state=0).matrix()
 
 
 def test_the_shortest_and_longest_dense_codes_exist():
-    assert sorted(map(tuple, Dense(length=2).matrix(4, random_state=0))) == [
+    assert sorted(map(tuple, Dense(length=2).draw(4, random_state=0).matrix())) == [
         (-1, -1),
         (-1, 1),
         (1, -1),
         (1, 1),
     ]
     every_column = {c for c in itertools.product((-1, 1), repeat=4) if len(set(c)) == 2}
-    assert {tuple(column) for column in Dense(length=14).matrix(4, random_state=0).T} == every_column
+    assert {tuple(column) for column in Dense(length=14).draw(4, random_state=0).matrix().T} == every_column
 
 
 @pytest.mark.parametrize(("n_numbers", "length"), [(6, 2), (5, 3), (9, 2)])
@@ -195,7 +195,7 @@ def test_the_search_keeps_the_first_admissible_of_largest_rho(monkeypatch, chunk
 
 def test_more_candidates_never_give_a_smaller_rho():
     for code in (Dense, Sparse):
-        few, many = (code(n_candidates=n).matrix(12, random_state=0) for n in (1, 2000))
+        few, many = (code(n_candidates=n).draw(12, random_state=0).matrix() for n in (1, 2000))
         assert min_distance(many) > min_distance(few)
 
 
@@ -209,6 +209,6 @@ def test_the_budget_counts_work():
 def test_thousands_of_classes(monkeypatch):
     monkeypatch.setattr(_search, "WORK_BUDGET", 10**7)  # a few candidates are enough to see it work
     for code, L in ((Dense, 110), (Sparse, 165)):
-        M = code().matrix(2000, random_state=0)
+        M = code().draw(2000, random_state=0).matrix()
         assert M.shape == (2000, L)
         assert min_distance(M) > L / 5

@@ -163,7 +163,7 @@ def test_weights_are_repetitions(norm):
 
 def test_in_the_classifier_it_predicts_by_its_own_matrix():
     X, y = load_iris(return_X_y=True)
-    M = codes.Dense().matrix(3, random_state=0)
+    M = codes.Dense().draw(3, random_state=0).matrix()
     for margins in ("train", "held-out"):
         model = OutputCodeClassifier(RidgeClassifier(), code=M, decoder=Continuous(margins=margins)).fit(X, y)
         F = model.margins(X)

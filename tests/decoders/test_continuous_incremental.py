@@ -23,7 +23,7 @@ def a_problem(seed, n=64, k=8, L=5):
     """Margins that follow a dense code with several classes on either side of its columns."""
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
-    M = codes.Dense(length=L).matrix(k, random_state=seed)
+    M = codes.Dense(length=L).draw(k, random_state=seed).matrix()
     return M[y] + rng.normal(size=(n, L)), y, M
 
 
@@ -84,7 +84,7 @@ def test_every_addition_is_the_best_one_and_columns_that_gain_nothing_wait(norm,
 def test_columns_that_gain_alone_do_not_wait(norm):
     """One class against the rest has all positive margins of its column."""
     _, y, _ = a_problem(3)
-    M = codes.OneVsAll().matrix(8)
+    M = codes.OneVsAll().draw(8).matrix()
     H = M[y] + 0.1 * np.random.default_rng(3).normal(size=(len(y), 8))
     fitted = Continuous(norm, beta=BETA, incremental=True, tol=1e-6).fit(H, y, M)
     assert (np.diff(fitted.slack_, prepend=len(y)) < -1e-3).all()
@@ -170,7 +170,7 @@ def test_columns_after_the_sample_is_separated_add_nothing(norm):
 def test_a_bound_that_does_not_bind_is_no_worse_than_a_price():
     """Where one column cannot separate the classes and β tends to 0, SPOC stops short: what it found before counts."""
     rng = np.random.default_rng(0)
-    y, code = np.arange(60) % 4, codes.Dense(length=12).matrix(4, random_state=0)
+    y, code = np.arange(60) % 4, codes.Dense(length=12).draw(4, random_state=0).matrix()
     H = 2 * code[y][:, :1] + 0.1 * rng.normal(size=(60, 12))[:, :1]
     fitted = Continuous(bound=3.0).fit(H, y, code[:, :1])
     assert fitted.slack_[0] <= Continuous(beta=0.1, tol=1e-9).fit(H, y, code[:, :1]).slack_[0] + 1e-6

@@ -187,7 +187,7 @@ def test_what_cannot_be_judged_is_refused():
 def test_several_labels_a_row_are_refused_before_the_training(monkeypatch):
     monkeypatch.setattr(KernelSVM, "fit_columns", lambda *args, **options: pytest.fail("it was trained"))
     labels = np.stack([names == "bari", X[:, 0] > 0.5], axis=1).astype(int)
-    with pytest.raises(ValueError, match="several labels a row"):
+    with pytest.raises(ValueError, match="y is multilabel"):
         BoundSearch(OutputCodeClassifier(KernelSVM(bias="folded"), code="one-vs-all"), {}).fit(X, labels)
 
 

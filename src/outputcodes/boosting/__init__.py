@@ -1,4 +1,4 @@
-"""Boosters: classifiers that grow the columns of a code round by round, and end in a code, margins and a decoder."""
+"""Boosters: classifiers that grow the columns of a code round by round and end in a code, margins and a decoder."""
 
 from outputcodes.boosting.base import Booster
 from outputcodes.boosting.mh import AdaBoostMH

@@ -1,4 +1,4 @@
-"""The round that AdaBoost.OC and SmoothBoost share: colour the classes, fit the colours, change the pairs' weights."""
+"""The round shared by AdaBoost.OC and SmoothBoost: colour the classes, fit the colours, update the pair weights."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from outputcodes.bounds.boosting import smooth_potential, smooth_weights
 
 Array = NDArray[np.float64]
 
-# Colourings drawn in a round before it is skipped.
+# Number of colourings drawn before a round is skipped.
 MOST_DRAWS = 100
 
 
 class ColouringBooster(Booster):
-    """A booster whose rounds each bring a column of the code: AdaBoost.OC, "binary" variant, for others to vary."""
+    """A booster that adds one column to the code per round; by default the "binary" variant of AdaBoost.OC."""
 
     grows: ClassVar[bool] = True
     records: ClassVar[tuple[str, ...]] = ("error", "separated")
-    # Margins are so many times a·h, a the coefficient of `PairWeights`.
+    # Margins are this factor times a·h, where a is the coefficient in `PairWeights`.
     _unit: ClassVar[float] = 1.0
 
     def _lam(self) -> float:
-        """λ; 0 is no smoothing."""
+        """Return λ; 0 means no smoothing."""
         return 0.0
 
     def _coefficient(self, error: float, separated: float) -> float:
-        """The coefficient a of a hypothesis: it makes (1 − e) e^(−2a) + e e^(2a) smallest."""
+        """Return the coefficient a of a hypothesis, which minimises (1 − e) e^(−2a) + e e^(2a)."""
         return 0.25 * float(np.log((1 - error) / error))
 
     def _colour(self, pairs: PairWeights, draws: int, rng: np.random.Generator) -> Colouring:
-        """A colouring, after so many that did not serve."""
+        """Return a colouring, after `draws` unsuccessful ones in this round."""
         return random_colouring(len(self.classes_), rng)
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
         pairs = PairWeights(sample.y, len(self.classes_), sample.weight, self._lam(), run)
         learner = binary_learner(self.estimator, sample, run, rng)
-        failed: set[bytes] = set()  # colourings without an edge at the present weights, under either name of the sides
+        failed: set[bytes] = set()  # colourings without an edge at the current weights, up to their sign
         while True:
             for draws in range(MOST_DRAWS):
                 colouring = self._colour(pairs, draws, rng)
@@ -63,7 +63,7 @@ class ColouringBooster(Booster):
                 yield None
                 continue
             failed.clear()
-            # Abstentions leave their pairs as they are, as if the colouring did not separate them.
+            # Abstentions leave their pairs unchanged, as if the colouring did not separate them.
             answered = found.right + found.wrong
             error, separated = max(found.wrong / answered, TIE), split.share * answered
             a = self._rate(self._coefficient(error, separated))

@@ -1,9 +1,9 @@
 """The decision stump of least weighted error on binned features, for one round of boosting.
 
-V[i] is the sign s_i = ±1 of example i times its weight. A stump asks "code of feature f below `cut`?" (categorical:
-"equal to cut - 1?"; cut = 0: never), answers `polarity` where it holds, -polarity where not, and 0 where the value is
-missing. Its edge, Σ_i V[i] h(x_i), is the weight it gets right minus the weight it gets wrong; half of what it abstains
-from counts as wrong, so the least error is the largest edge. Freund & Schapire (1997).
+V[i] is the sign s_i = ±1 of example i times its weight. A stump tests whether the code of feature f is below `cut`
+(categorical: equal to cut - 1; cut = 0: never). It returns `polarity` if so, -polarity if not, and 0 if the value is
+missing. Its edge, Σ_i V[i] h(x_i), is the weight of its correct predictions minus the weight of its errors. Abstentions
+count half as errors, so the smallest error is the largest edge. Freund & Schapire (1997).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def largest_edge(histogram, bins, categorical):  # type: ignore[no-untyped-def]
-    """The largest |edge| of the cuts of a feature, from the sums of V in its bins."""
+    """Return the largest |edge| over the cuts of a feature, from the sums of V in its bins."""
     total = 0.0
     for b in range(bins):
         total += histogram[b]
@@ -27,7 +27,7 @@ def largest_edge(histogram, bins, categorical):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def largest_edges(codes, V, n_bins, categorical, first, last, edges):  # type: ignore[no-untyped-def]
-    """edges[f] = the largest |edge| of a stump on feature f, for first <= f < last."""
+    """Write edges[f], the largest |edge| of a stump on feature f, for first <= f < last."""
     widest = 0
     for f in range(first, last):
         widest = max(widest, n_bins[f] + 1)
@@ -43,7 +43,7 @@ def largest_edges(codes, V, n_bins, categorical, first, last, edges):  # type: i
 
 @njit(nogil=True, cache=True)
 def first_cut(codes, V, f, bins, categorical, enough):  # type: ignore[no-untyped-def]
-    """(cut, polarity): the first stump on feature f whose edge is at least `enough`."""
+    """Return (cut, polarity) of the first stump on feature f whose edge is at least `enough`."""
     histogram = np.zeros(bins + 1)
     for i in range(len(codes)):
         histogram[codes[i, f]] += V[i]
@@ -64,7 +64,7 @@ def first_cut(codes, V, f, bins, categorical, enough):  # type: ignore[no-untype
 
 @njit(nogil=True, cache=True)
 def answer(codes, V, f, bins, categorical, cut, polarity, h):  # type: ignore[no-untyped-def]
-    """Write h[i], the stump's answers -1, 0 or +1; return the weights it gets right and wrong, summed apart."""
+    """Write the predictions h[i], -1, 0 or +1, of a stump; return the weights of correct and of wrong ones."""
     low = max(cut - 1, 0) if categorical else 0
     right, wrong = 0.0, 0.0
     for i in range(len(codes)):

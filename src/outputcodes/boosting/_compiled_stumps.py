@@ -1,8 +1,8 @@
-"""Decision stumps whose test, one feature and one cut, is shared by all columns: a score for every test, in one pass.
+"""Decision stumps whose test, one feature and one cut, is shared by all columns: scores of all tests in one pass.
 
 V[i, lane] is the sign of pair (example i, column) times its weight, 0 = absent, for a block of `LANES` columns. On each
-side of a test W+ and W- are the weights of either sign in a column, W0 is the weight of the pairs whose value is
-missing. Summed over columns and sides, a test is worth (the smaller the better)
+side of a test, W+ and W- are the weights of the two signs in a column; W0 is the weight of the pairs whose value is
+missing. The score of a test, summed over columns and sides (smaller is better), is
 
     CONFIDENT   Z = 2 Σ √(W+ W-) + W0
     DISCRETE    error Σ min(W+, W-) + W0/2
@@ -26,7 +26,7 @@ CONFIDENT, DISCRETE, ABSTAINING, RANKING = range(4)
 
 @njit(nogil=True, cache=True)
 def fill_signed(part, first, last, histogram):  # type: ignore[no-untyped-def]
-    """histogram[f, b, lane] = the sum of V over the rows with code b in feature first + f."""
+    """Write histogram[f, b, lane], the sum of V over the rows with code b in feature first + f."""
     codes, V, _ = part
     bins = histogram.shape[1]
     sums, rows = histogram.reshape(-1), V.reshape(-1)
@@ -40,7 +40,7 @@ def fill_signed(part, first, last, histogram):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def add_up(values, start):  # type: ignore[no-untyped-def]
-    """The sum of `LANES` values."""
+    """Return the sum of `LANES` values."""
     a = (values[start] + values[start + 1]) + (values[start + 2] + values[start + 3])
     b = (values[start + 4] + values[start + 5]) + (values[start + 6] + values[start + 7])
     return a + b
@@ -48,7 +48,7 @@ def add_up(values, start):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, worth):  # type: ignore[no-untyped-def]
-    """worth[:, offsets[f] + c]: what cut c of feature f is worth in these columns, for features first..last-1."""
+    """Write worth[:, offsets[f] + c], the score of cut c of feature f in these columns, for features first..last-1."""
     score = room.score
     if kind == RANKING:
         score_ranking(part, n_bins, categorical, offsets, first, last, room, worth)
@@ -83,7 +83,7 @@ def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, wor
 
 @njit(nogil=True, cache=True)
 def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):  # type: ignore[no-untyped-def]
-    """The same for RANKING, which needs no parting by sign."""
+    """Score tests for RANKING, which need not be separated by sign."""
     signed, score, total = room.of_class, room.score, room.left[0]
     fill_signed(part, first, last, signed)
     for f in range(first, last):
@@ -94,7 +94,7 @@ def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):
             total[lane] = 0.0
         for b in range(bins):
             sum_lanes(total, 0, total, 0, h, b * LANES)
-        # score[c] = what lies left of cut c.
+        # score[c] = the sum to the left of cut c.
         n_cuts = bins + 1 if categorical[f] else max(bins, 1)
         for b in range(n_cuts - 1):
             if categorical[f]:
@@ -111,7 +111,7 @@ def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):
 
 @njit(nogil=True, cache=True)
 def side_of(code, bins, cut, categorical):  # type: ignore[no-untyped-def]
-    """0 = left of the cut, 1 = right, 2 = missing."""
+    """Return 0 for left of the cut, 1 for right, 2 for missing."""
     if code == bins:
         return 2
     return 0 if (code == cut - 1 if categorical else code < cut) else 1
@@ -119,16 +119,16 @@ def side_of(code, bins, cut, categorical):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sides_of_rows(codes, feature, bins, cut, categorical, sides):  # type: ignore[no-untyped-def]
-    """sides[i] = the side of row i."""
+    """Write sides[i], the side of row i."""
     for i in range(len(codes)):
         sides[i] = side_of(codes[i, feature], bins, cut, categorical)
 
 
 @njit(nogil=True, cache=True)
 def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[no-untyped-def]
-    """sides[:, side, sign, lane] sums to the weight of the pairs of that sign there; sign 0 = positive.
+    """Add to sides[:, side, sign, lane], which sums to the weight of the pairs of that sign there; sign 0 = positive.
 
-    Rows take turns in the first axis: an addition need not wait for the one before it.
+    Rows alternate along the first axis, so that an addition need not wait for the previous one.
     """
     codes, V, _ = part
     turns, step = len(sides), sides[0].size
@@ -140,7 +140,7 @@ def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[n
 
 @njit(nogil=True, cache=True)
 def reweight_sides(part, feature, bins, cut, categorical, factors):  # type: ignore[no-untyped-def]
-    """V[i, lane] *= factors[side, sign, lane]."""
+    """Multiply V[i, lane] by factors[side, sign, lane]."""
     codes, V, _ = part
     by, rows = factors.reshape(-1), V.reshape(-1)
     for i in range(len(V)):
@@ -150,10 +150,10 @@ def reweight_sides(part, feature, bins, cut, categorical, factors):  # type: ign
 
 @njit(nogil=True, cache=True)
 def weigh_triples(first, last, H, Y, share, mass):  # type: ignore[no-untyped-def]
-    """(W+, W-, W0) of rows first..last-1: the weight of the triples (i, wrong, right) by (h(right) - h(wrong))/2.
+    """Return (W+, W-, W0) of rows first..last-1, the weight of triples (i, wrong, right) by (h(right) - h(wrong))/2.
 
-    Triple (i, l0, l1) weighs mass[i] · share[i, l0] · share[i, l1]; the shares of the labels in Y_i sum to 1, and so do
-    those of the labels outside.
+    Triple (i, l0, l1) has weight mass[i] · share[i, l0] · share[i, l1]. The shares of the labels in Y_i sum to 1, and
+    so do those of the other labels.
     """
     better, worse, equal = 0.0, 0.0, 0.0
     for i in range(first, last):
@@ -176,7 +176,10 @@ def weigh_triples(first, last, H, Y, share, mass):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True)
 def reweight_triples(first, last, rate, Z, H, Y, share, mass, V):  # type: ignore[no-untyped-def]
-    """D(i, l0, l1) *= exp(rate/2 · (h(l0) - h(l1))) / Z; then V, column l in block l // LANES, = ½ Y · mass · share."""
+    """Multiply D(i, l0, l1) by exp(rate/2 · (h(l0) - h(l1))) / Z and set V to ½ Y · mass · share.
+
+    Column l of V is in block l // LANES.
+    """
     up, down = exp(0.5 * rate), exp(-0.5 * rate)
     for i in range(first, last):
         right = wrong = 0.0

@@ -1,13 +1,13 @@
-"""Weights over pairs (example, wrong class): what AdaBoost.OC and SmoothBoost change from round to round.
+"""Weights over pairs (example, wrong class), which AdaBoost.OC and SmoothBoost update in every round.
 
-With coefficients a_t, colourings f_t and answers h_t, S(i, r) = Σ_t a_t f_t(r) h_t(x_i) and
+With coefficients a_t, colourings f_t and hypotheses h_t, S(i, r) = Σ_t a_t f_t(r) h_t(x_i) and
 
     μ(r|x_i) = e^S(i, r) / (e^S(i, y_i) + λ Σ_{r' ≠ y_i} e^S(i, r')),      D(i, r) ∝ w_i μ(y_i|x_i) μ(r|x_i),  r ≠ y_i
 
-(Jin & Zhang 2005, figure 2). At λ = 0, μ(y_i|x_i) = 1 and D is AdaBoost.OC's, whose coefficients are 2 a_t.
+(Jin & Zhang 2005, figure 2). At λ = 0, μ(y_i|x_i) = 1 and D is that of AdaBoost.OC, with coefficients 2 a_t.
 
-Kept are log μ of the true class, log Σ μ of the wrong ones, and each wrong class's part of that sum. A round multiplies
-the parts by one of two numbers an example, e^a or e^-a, so that it takes no exponential a pair.
+The state is log μ of the true class, log Σ μ of the wrong ones, and the part of each wrong class in that sum. A round
+multiplies the parts by one of two numbers per example, e^a or e^-a, so that it needs no exponential per pair.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from outputcodes._ground.blocks import Run, row_blocks, serially
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Parts of φ below this, relative to the largest, are rounding.
+# Parts of φ below this, relative to the largest, are rounding errors.
 NEGLIGIBLE = 1e-10
 
 
 class Split(NamedTuple):
-    """What a colouring does to the pairs.
+    """The effect of a colouring on the pairs.
 
     Attributes
     ----------
     colouring : ndarray of shape (k,), ±1
     share : float
-        U, the weight of the pairs it separates, of all.
+        U, the share of the weight in the pairs it separates.
     weight : ndarray of shape (n,)
-        The weight of the separated pairs of each example, summing to 1; zeros if U = 0.
+        The weight of the separated pairs of each example, with sum 1; zeros if U = 0.
     sides : ndarray of shape (2, n)
-        The parts of each example's wrong classes coloured +1, and of those coloured −1.
+        For each example, the parts of the wrong classes coloured +1, and of those coloured −1.
     """
 
     colouring: NDArray[np.int8]
@@ -47,7 +47,7 @@ class Split(NamedTuple):
 
 
 class PairWeights:
-    """μ from round to round.
+    """μ and its updates over the rounds.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class PairWeights:
     wrong : ndarray of shape (n,)
         log Σ_{r ≠ y_i} μ(r|x_i).
     parts : ndarray of shape (k, n)
-        μ(r|x_i) of the wrong classes, of that sum; 0 at y_i. A row a class: sums over classes are sums of rows.
+        μ(r|x_i) of the wrong classes as a share of that sum; 0 at y_i. One row per class, so that sums over classes
+        are sums of rows.
     """
 
     def __init__(
@@ -80,11 +81,11 @@ class PairWeights:
         self.wrong = self.own + np.log(n_classes - 1)
         self.parts = np.full((n_classes, n), 1 / (n_classes - 1))
         self.parts[y, np.arange(n)] = 0.0
-        # A block stays near the processor while its rows are multiplied.
+        # A block stays in the processor cache while its rows are multiplied.
         self._blocks = list(row_blocks(n, 4 * n_classes))
 
     def split(self, colouring: NDArray[np.int8]) -> Split:
-        """Which pairs a colouring separates."""
+        """Return the effect of a colouring: which pairs it separates, and their weight."""
         sign = np.stack([colouring > 0, colouring < 0]).astype(np.float64)
         sides = np.hstack(self.run(lambda rows: sign @ self.parts[:, rows], self._blocks))
         mass = self._mass()
@@ -95,7 +96,7 @@ class PairWeights:
         return Split(colouring, total / float(mass.sum()), separated / total, sides)
 
     def confusion(self) -> Array:
-        """φ (k,) = Σ_i D(i, r) − Σ_{y_i = r} Σ_r' D(i, r'), up to a positive factor; rounding is taken for 0."""
+        """Return φ (k,) = Σ_i D(i, r) − Σ_{y_i = r} Σ_r' D(i, r'), up to a positive factor; rounding errors are 0."""
         mass = self._mass()
         into = np.sum(self.run(lambda rows: self.parts[:, rows] @ mass[rows], self._blocks), axis=0)
         phi: Array = into - np.bincount(self.y, mass, minlength=len(into))
@@ -103,7 +104,7 @@ class PairWeights:
         return phi
 
     def update(self, split: Split, h: NDArray[np.int8], a: float) -> None:
-        """A round of answers h (-1, 0 or +1) with coefficient a."""
+        """Update the weights after a round with predictions h (-1, 0 or +1) and coefficient a."""
         colouring, sides = split.colouring, split.sides
         factors = np.exp([[-a, 0.0, a], [a, 0.0, -a]]).take(h + 1, axis=1)
         mean = sides[0] * factors[0] + sides[1] * factors[1]  # between e^-a and e^a, as the parts sum to 1
@@ -116,12 +117,12 @@ class PairWeights:
 
         self.run(change, self._blocks)
         own, wrong = self.own + a * (h * colouring[self.y]), self.wrong + np.log(mean)
-        # The sum was 1 before the round, so that it is between e^-a and e^a too.
+        # The sum was 1 before the round, so it is between e^-a and e^a as well.
         below = own if self.lam == 0 else np.log(np.exp(own) + self.lam * np.exp(wrong))
         self.own, self.wrong = own - below, wrong - below
 
     def _mass(self) -> Array:
-        """The weight of all pairs of each example, w_i μ(y_i|x_i) Σ μ(r|x_i), summing to 1."""
+        """Return the weight of all pairs of each example, w_i μ(y_i|x_i) Σ μ(r|x_i), with sum 1."""
         logarithm = self.own + self.wrong
         mass = self.weight * np.exp(logarithm - logarithm.max())
         normalised: Array = mass / mass.sum()

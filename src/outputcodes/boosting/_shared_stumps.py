@@ -1,4 +1,4 @@
-"""Weights over pairs (example, column) on binned features, and the stump test that is best for all columns together."""
+"""Weights over pairs (example, column) on binned features, and the best stump test for all columns together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class SharedTest(NamedTuple):
-    """A test that all columns share, its worth, and which sides may answer (both, left only, right only)."""
+    """A test shared by all columns, its score, and which sides do not abstain (both, left only, right only)."""
 
     feature: int
     cut: int
@@ -29,19 +29,19 @@ class SharedTest(NamedTuple):
 
 
 class ColumnWeights:
-    """The weights of all pairs, from round to round.
+    """The weights of all pairs and their updates over the rounds.
 
     Parameters
     ----------
     binned : Binned
     y : ndarray of shape (n,)
-        Rows of `signed`; the fewer differ, the faster.
+        Rows of `signed`; fewer distinct rows are faster.
     signed : ndarray of shape (k, L)
         Sign times weight of the pairs of an example of each class; 0 = absent.
     weight : ndarray of shape (n,)
         Weights of the examples.
     kind : int
-        What a test is worth: CONFIDENT, DISCRETE, ABSTAINING or RANKING.
+        The score of a test: CONFIDENT, DISCRETE, ABSTAINING or RANKING.
     run : Run
 
     Attributes
@@ -49,9 +49,9 @@ class ColumnWeights:
     order : ndarray of shape (n,)
         The rows sorted by class.
     V : ndarray of shape (blocks, n, LANES)
-        Signed weights, rows sorted by class, columns in blocks; their absolute sum is 1 at the start.
+        Signed weights, with rows sorted by class and columns in blocks; the absolute values initially sum to 1.
     total, n_pairs : float, int
-        The sum of the pairs' weights before they were scaled to 1, and how many there are.
+        The sum of the pair weights before they were scaled to 1, and the number of pairs.
     """
 
     def __init__(self, binned: Binned, y: Rows, signed: Array, weight: Array, kind: int, run: Run) -> None:
@@ -71,7 +71,7 @@ class ColumnWeights:
         self._worth = np.full((len(self.V), 4 if kind == ABSTAINING else 1, binned.offsets[-1]), np.inf)
 
     def best(self) -> SharedTest:
-        """The test of least worth; of those within 1e-10 the first feature, then the first cut."""
+        """Return the test with the smallest score; among those within 1e-10, the first feature, then the first cut."""
         d = len(self.binned.n_bins)
 
         def score(task: tuple[int, int]) -> None:
@@ -98,7 +98,7 @@ class ColumnWeights:
         return SharedTest(feature, cut, float(worth[way, place]), answering[way])
 
     def sides(self, test: SharedTest) -> Array:
-        """(3, 2, L): the weights on the left, on the right and missing, of positive and of negative pairs."""
+        """Return the weights (3, 2, L) on the left, on the right and missing, of positive and of negative pairs."""
 
         def weigh(block: int) -> Array:
             sides = aligned_zeros(4, 3, 2, LANES)
@@ -108,7 +108,7 @@ class ColumnWeights:
         return np.concatenate(self.run(weigh, range(len(self.V))), axis=2)[:, :, : self.L]
 
     def reweight(self, test: SharedTest, factors: Array) -> None:
-        """Multiply the pairs' weights by factors[side, sign, column]."""
+        """Multiply the pair weights by factors[side, sign, column]."""
 
         def scale(block: int) -> None:
             own = aligned_zeros(3, 2, LANES)
@@ -119,7 +119,7 @@ class ColumnWeights:
         self.run(scale, range(len(self.V)))
 
     def side_of_rows(self, test: SharedTest) -> Rows:
-        """(n,), in `order`: 0 = left, 1 = right, 2 = missing."""
+        """Return the side of each row (n,), in `order`: 0 = left, 1 = right, 2 = missing."""
         sides = np.empty(len(self.codes), dtype=np.intp)
         sides_of_rows(self.codes, *self._question(test), sides)
         return sides
@@ -139,7 +139,7 @@ class ColumnWeights:
         )
 
     def _room(self) -> Room:
-        """Room to work in, one a thread."""
+        """Return the work arrays of this thread."""
         if not hasattr(self._rooms, "room"):
             self._rooms.room = make_room(self.binned.n_bins)[1]
         room: Room = self._rooms.room
@@ -147,17 +147,17 @@ class ColumnWeights:
 
 
 def lane_blocks(n: int, L: int) -> tuple[int, int, int]:
-    """The shape of n rows of L values in blocks of `LANES` columns."""
+    """Return the shape of n rows of L values in blocks of `LANES` columns."""
     return -(-L // LANES), n, LANES
 
 
 def without_blocks(V: Array, L: int) -> Array:
-    """(n, L): the values of blocks of columns."""
+    """Return the values (n, L) of blocks of columns."""
     return V.transpose(1, 0, 2).reshape(V.shape[1], -1)[:, :L]
 
 
 def _abstaining(sums: Array) -> Array:
-    """(3, tests): Z = 1 - (√W+ - √W-)² where both sides answer, the left only, the right only; W0 is the rest of 1."""
+    """Return Z = 1 - (√W+ - √W-)² (3, tests) where no side, the right or the left abstains; W0 = 1 - W+ - W-."""
     left, left_wrong, right, right_wrong = sums
     with np.errstate(invalid="ignore"):
         Z = [

@@ -1,4 +1,4 @@
-"""Weights over triples (row, wrong label, right label), kept as products of a part for either label."""
+"""Weights over triples (row, wrong label, right label), stored as products of one factor per label."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from outputcodes.boosting._compiled_stumps import reweight_triples, weigh_triple
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
-# Rows that a thread works on at a time.
+# Number of rows that a thread processes at a time.
 ROWS_PER_BLOCK = 4096
 
 
 class TripleWeights:
-    """D(i, l0, l1) = mass_i · share(i, l0) · share(i, l1), from round to round; all of them sum to 1.
+    """D(i, l0, l1) = mass_i · share(i, l0) · share(i, l1) and its updates over the rounds; the sum is 1.
 
     Parameters
     ----------
     Y : ndarray of shape (n, k), ±1
-        The right labels of each row; one with all labels or none has no triples.
+        The right labels of each row; a row with all labels or none has no triples.
     weight : ndarray of shape (n,)
     V : ndarray of shape (blocks, n, LANES)
-        Filled with what a label's answer is worth: ½ (mass of the triples with the label right - with it wrong).
+        Output: the signed weight of each label, ½ (mass of the triples where it is right - where it is wrong).
     run : Run
     """
 
@@ -41,11 +41,11 @@ class TripleWeights:
         self.reweight(np.zeros_like(Y), 0.0, 1.0)
 
     def weigh(self, H: Signs) -> tuple[float, float, float]:
-        """The weight of the triples whose right label H puts above, below, or level with the wrong one."""
+        """Return the weight of the triples whose right label H ranks above, below, or equal to the wrong one."""
         parts = self.run(lambda block: weigh_triples(*block, H, self.Y, self.share, self.mass), self.blocks)
         better, worse, equal = (sum(part) for part in zip(*parts, strict=True))
         return better, worse, equal
 
     def reweight(self, H: Signs, rate: float, Z: float) -> None:
-        """D(i, l0, l1) *= exp(rate/2 · (h(l0) - h(l1))) / Z."""
+        """Multiply D(i, l0, l1) by exp(rate/2 · (h(l0) - h(l1))) / Z."""
         self.run(lambda block: reweight_triples(*block, rate, Z, H, self.Y, self.share, self.mass, self.V), self.blocks)

@@ -7,7 +7,8 @@ A new booster derives from `Booster`. Its `__init__` stores the parameters named
   feature and a cut), None with a foreign `estimator` (`fit_foreign` trains a clone, `Foreign` asks it). `run` maps a
   function over fixed blocks by threads. `_rate(coefficient)` shrinks a coefficient by the learning rate.
 - `_code(seed)`: the code, fixed, to whose columns every round adds. Or it sets `grows`: then each round brings a column
-  of its own, `Round.column`, whose margins are coefficient · hypothesis.
+  of its own, `Round.column`, whose margins are coefficient · hypothesis. With `takes_label_sets` y may be multilabel:
+  then the rows of the code are the label sets of the sample, and `_code` is not called.
 - `_loss(F, M, y, weight)`: what early stopping watches on the held-out rows; of a growing code F are the class scores
   F M' and M is the identity.
 - `records`: the names of what each `Round.record` holds, for `history_`.
@@ -26,9 +27,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.blocks import Run, threads
+from outputcodes._ground.drawn_code import AnyCode, MatrixCode
+from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
@@ -50,7 +54,7 @@ from outputcodes.boosting.weak import (
 )
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
-from outputcodes.decoders.multilabel import indicates_labels
+from outputcodes.decoders.each_label import EachLabel
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
@@ -91,6 +95,8 @@ class Booster(DecodingClassifier, BaseEstimator):
     margin_loss: ClassVar[str] = "exponential"
     # Each round brings a column of its own.
     grows: ClassVar[bool] = False
+    # Whether y may be multilabel.
+    takes_label_sets: ClassVar[bool] = False
     # What `history_` holds of each round, besides its coefficient.
     records: ClassVar[tuple[str, ...]] = ()
 
@@ -119,15 +125,21 @@ class Booster(DecodingClassifier, BaseEstimator):
         """Boost. Rows of weight zero are left out."""
         self._check_parameters()
         X = self._check_features(X, reset=True)
-        targets = self._check_targets(X, y)
+        labels, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, n_rows_of(X))
         weight = np.ones(n_rows_of(X)) if weight is None else weight
         rows = np.flatnonzero(weight)
         if len(rows) < len(weight):
-            X, targets, weight = take_rows(X, rows), targets[rows], weight[rows]
-        labels = self._number(targets)
+            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
         seed = as_seed(self.random_state)
-        fixed = None if self.grows else self._code(seed)
+        if sets is None:
+            known = self._classes(check_classes(labels))
+            self.targets_: Targets = OneLabel(known)
+            fixed = None if self.grows else self._code(seed)
+        else:
+            known, self.targets_ = np.unique(labels), sets.targets
+            fixed = sets.code[known]
+        labels = np.searchsorted(known, labels)
         self._check_decoder(fixed)
         live = None if fixed is None else self._live(fixed, labels)
         trained = fixed if fixed is None or live is None else fixed[:, live]
@@ -147,17 +159,17 @@ class Booster(DecodingClassifier, BaseEstimator):
         self._keep(rounds, trained, sample)
         if fixed is not None and live is not None:
             constant = np.sign(fixed[np.unique(labels)].sum(axis=0)).astype(np.float64)
-            self.code_matrix_, self.columns_ = fixed, PartlyConstant(self.columns_, live, constant)
+            self.code_, self.columns_ = MatrixCode(fixed), PartlyConstant(self.columns_, live, constant)
             warn_of_constant_columns(self.columns_, stacklevel=3)
         self.margin_loss_ = self.margin_loss
-        self.decoder_ = self._decoder(self.code_matrix_)
+        self.decoder_ = self._decoder(self.code_)
         if self.decoder_.needs is not None:
             rows = held if self.decoder_.needs == "held-out" else train
-            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_matrix_, weight[rows])
+            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_, weight[rows])
         return self
 
     def margins(self, X: Any) -> Array:
-        """Margins (n, L): what each column answers for each row."""
+        """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
         return self.columns_.margins(self._check_features(X, reset=False))
 
@@ -167,12 +179,12 @@ class Booster(DecodingClassifier, BaseEstimator):
         Where each round brings a column, the code so far is decoded anew: T rounds cost as much as T²/2 columns.
         """
         for F, M in self._staged(X):
-            yield self._as_decision(self.decoder_.scores(F, M))
+            yield self.targets_.decision(self.decoder_.scores(F, M))
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The classes of `predict` after each round."""
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predictions after each round."""
         for F, M in self._staged(X):
-            yield self.classes_[self.decoder_.predict(F, M)]
+            yield self.targets_.predictions(self.decoder_.predict(F, M))
 
     def _staged(self, X: Any) -> Iterator[tuple[Array, Code]]:
         """(F_t, M_t) after each round: the margins of the code so far, and that code."""
@@ -184,9 +196,9 @@ class Booster(DecodingClassifier, BaseEstimator):
                     f"decoder={self.decoder!r} learned from all {self.n_rounds_} columns and can't read fewer: use "
                     "with_decoder('linear') for stages."
                 )
-            F = self.columns_.margins(X)
+            F, M = self.columns_.margins(X), self.code_matrix_
             for t in range(1, self.n_rounds_ + 1):
-                yield F[:, :t], self.code_matrix_[:, :t]
+                yield F[:, :t], M[:, :t]
         else:
             for F in self.columns_.staged_margins(X):
                 yield F, self.code_matrix_
@@ -231,7 +243,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         if rounds:
             categorical = np.zeros(0, dtype=bool) if sample.binned is None else sample.binned.categorical
             self.columns_ = packed(rounds, categorical)
-            self.code_matrix_ = columns_of(rounds) if fixed is None else fixed
+            self.code_ = MatrixCode(columns_of(rounds) if fixed is None else fixed)
             return
         warnings.warn(
             f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the most "
@@ -242,16 +254,16 @@ class Booster(DecodingClassifier, BaseEstimator):
         frequent = np.bincount(sample.y, sample.weight).argmax()
         if fixed is None:
             fixed = np.where(np.arange(len(self.classes_)) == frequent, 1, -1).astype(np.int8)[:, None]
-        self.code_matrix_ = fixed
+        self.code_ = MatrixCode(fixed)
         self.columns_ = ConstantRounds(self._without_rounds(fixed, int(frequent), sample))
 
     def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
         """The margins of a booster that kept no round."""
         row: Array = M[frequent].astype(np.float64)
-        return row
+        return np.sign(sample.weight @ M[sample.y]) if self.targets_.multilabel else row
 
-    def _decoder(self, M: Code) -> Decoder:
-        return decoder_for(self.decoder, self.margin_loss, M)
+    def _decoder(self, M: AnyCode) -> Decoder:
+        return EachLabel() if self.targets_.multilabel else decoder_for(self.decoder, self.margin_loss, M)
 
     def _check_decoder(self, M: Code | None) -> None:
         """Refuse a decoder before the training; of a growing code (None) it is known only that it has no zeros."""
@@ -283,19 +295,23 @@ class Booster(DecodingClassifier, BaseEstimator):
                 raise
             raise ValueError(f"{type(self).__name__} adds columns to X, which must be numbers: {error}") from error
 
-    def _check_targets(self, X: Any, y: Any) -> NDArray[Any]:
-        if indicates_labels(y):
-            raise ValueError("y indicates several labels a row: use AdaBoostMH or AdaBoostMR, or give one label a row.")
-        return check_targets(self, X, y)
+    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
+        """The label of each row; of a multilabel y the number of its label set, and these sets."""
+        if not indicates_labels(y):
+            return check_targets(self, X, y), None
+        if not self.takes_label_sets:
+            raise ValueError("y is multilabel: use AdaBoostMH or AdaBoostMR, or give one label per row.")
+        sets = label_sets(y)
+        check_consistent_length(X, sets.numbers)
+        return sets.numbers, sets
 
-    def _number(self, labels: NDArray[Any]) -> Rows:
-        """Set `classes_`; the labels as class numbers."""
-        self.classes_ = check_classes(labels)
-        return np.searchsorted(self.classes_, labels)
+    def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
+        """The classes that can be predicted, given those of the sample."""
+        return present
 
     def _strata(self, y: Rows) -> Rows:
-        """Of each of these, the same share is held out."""
-        return y
+        """Groups of rows: the same share of each is held out."""
+        return np.zeros_like(y) if self.targets_.multilabel else y
 
     def _check_parameters(self) -> None:
         check_rounds(self)
@@ -312,6 +328,7 @@ class Booster(DecodingClassifier, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.takes_label_sets
         if self.estimator is None:
             tags.input_tags.allow_nan = True
         else:

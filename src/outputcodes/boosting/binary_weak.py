@@ -1,4 +1,4 @@
-"""Binary weak learners: signs and weights of a round in, a hypothesis and what it answers on the sample out."""
+"""Binary weak learners: from the signs and weights of a round to a hypothesis and its predictions on the sample."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
-# Histograms of a block of features stay near the processor: 256 KiB. Smaller blocks read the rows more often.
+# Histograms of a block of features fit into the processor cache: 256 KiB. Smaller blocks read the rows more often.
 HISTOGRAM_VALUES = 1 << 15
 
 
 class Found(NamedTuple):
-    """A weak hypothesis, its answers -1, 0 or +1 on the sample, and the weights it gets right and wrong."""
+    """A weak hypothesis, its predictions -1, 0 or +1 on the sample, and the weights of correct and of wrong ones."""
 
     hypothesis: Hypothesis
     answers: Signs
@@ -31,18 +31,18 @@ class Found(NamedTuple):
 
 
 class BinaryLearner(Protocol):
-    """What a round asks for a hypothesis."""
+    """A learner that provides the hypothesis of a round."""
 
     def fit(self, signs: Signs, weight: Array) -> Found:
-        """The hypothesis for signs (n,) and weights (n,) that sum to 1."""
+        """Return the hypothesis for signs (n,) and weights (n,) that sum to 1."""
         ...
 
 
 class StumpLearner:
-    """The stump of least weighted error.
+    """The stump of smallest weighted error.
 
-    Stumps that are equally good up to 1e-10 are ordered by feature, then threshold, then the one that answers +1 on
-    the left. Where the feature is missing a stump abstains, which counts as half a mistake.
+    Ties up to 1e-10 are broken by feature, then by threshold, then in favour of +1 on the left. If the feature is
+    missing, a stump abstains, which counts as half a mistake.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class StumpLearner:
         self._blocks = [(first, min(first + step, d)) for first in range(0, d, step)]
 
     def fit(self, signs: Signs, weight: Array) -> Found:
-        """One pass over the binned features."""
+        """Return the best stump, in one pass over the binned features."""
         data, V = self.binned, signs * weight
         edges = self.edges(V)
         enough = edges.max() - 2 * TIE  # an error is ½ − edge/2
@@ -70,7 +70,7 @@ class StumpLearner:
         return Found(stump_at(data, f, cut, polarity, -polarity), h, right, wrong)
 
     def edges(self, V: Array) -> Array:
-        """The largest edge of a stump on each feature (d,), for signed weights V."""
+        """Return the largest edge of a stump on each feature (d,), for signed weights V."""
         data = self.binned
         edges = np.empty(len(data.n_bins))
         self.run(lambda block: largest_edges(data.codes, V, data.n_bins, data.categorical, *block, edges), self._blocks)
@@ -78,7 +78,7 @@ class StumpLearner:
 
 
 class ForeignLearner:
-    """A scikit-learn classifier that takes sample weights, trained anew each time under a seed of its own."""
+    """A scikit-learn classifier with sample weights, of which each round trains a clone with its own seed."""
 
     def __init__(self, estimator: Any, sample: Sample, rng: np.random.Generator) -> None:
         self.estimator, self.X, self.rng = estimator, sample.X, rng
@@ -92,7 +92,7 @@ class ForeignLearner:
 
 
 def binary_learner(estimator: Any, sample: Sample, run: Run, rng: np.random.Generator) -> BinaryLearner:
-    """The learner of a sample: stumps on its bins, or the estimator."""
+    """Return the learner for a sample: stumps on its bins, or the estimator."""
     if sample.binned is not None:
         return StumpLearner(sample.binned, run)
     return ForeignLearner(estimator, sample, rng)

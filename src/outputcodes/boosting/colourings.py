@@ -1,7 +1,7 @@
-"""Colourings: which classes the column of a round calls +1 and which −1.
+"""Colourings: the assignment of +1 or −1 to each class in the column of a round.
 
-φ(r) is the weight of the pairs that confuse something with class r, minus the weight of those that confuse class r with
-something (Jin & Zhang 2005, section 4); it sums to 0.
+φ(r) is the weight of the pairs that confuse another class with class r, minus the weight of those that confuse class r
+with another class (Jin & Zhang 2005, section 4). It sums to 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CODINGS: tuple[Coding, ...] = ("random", "probabilistic", "deterministic")
 
 
 def random_colouring(n_classes: int, rng: np.random.Generator) -> Colouring:
-    """Independent fair signs, drawn again while they are all the same.
+    """Return independent random signs, drawn again while they are all equal.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def random_colouring(n_classes: int, rng: np.random.Generator) -> Colouring:
 
 
 def probabilistic_colouring(phi: Array, gamma: float, rng: np.random.Generator) -> Colouring:
-    """Class r is +1 with probability 1/(1 + exp(−γ φ(r)/max|φ|)), independently; drawn again while constant.
+    """Return a colouring in which class r is +1 with probability 1/(1 + exp(−γ φ(r)/max|φ|)), independently.
 
-    γ = 0 is the random colouring, draw by draw.
+    It is drawn again while all signs are equal. With γ = 0 it equals the random colouring, draw by draw.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def probabilistic_colouring(phi: Array, gamma: float, rng: np.random.Generator) 
     largest = np.abs(phi).max()
     chance = expit(gamma * phi / largest) if largest > 0 else np.full(len(phi), 0.5)
     while True:
-        # As φ sums to 0 some chance is at least ½ and some at most ½: a draw is constant three times in four at worst.
+        # As φ sums to 0, some chance is at least ½ and some at most ½, so a draw is constant with probability ≤ ¾.
         plus = rng.random(len(phi)) < chance
         if plus.any() and not plus.all():
             return np.where(plus, 1, -1).astype(np.int8)
 
 
 def deterministic_colouring(phi: Array) -> Colouring:
-    """f(r) = −sign φ(r), +1 where φ is 0. Where all φ are 0, the first ⌊k/2⌋ classes are −1.
+    """Return f(r) = −sign φ(r), with +1 where φ is 0. If all φ are 0, the first ⌊k/2⌋ classes are −1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""AdaBoost.MH: boosting over examples × labels, for one label a row or several."""
+"""AdaBoost.MH: boosting over examples × labels, for single-label and multilabel problems."""
 
 from __future__ import annotations
 
@@ -7,46 +7,45 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes.boosting.label_sets import LabelSetBooster
 from outputcodes.boosting.single_call import SingleCallBooster
-from outputcodes.codes import as_code
+from outputcodes.codes import OneVsAll
 from outputcodes.decoders import Decoder
 
 
-class AdaBoostMH(LabelSetBooster, SingleCallBooster):
-    """AdaBoost.MH: for each label, whether a row has it; one weak hypothesis a round for all labels.
+class AdaBoostMH(SingleCallBooster):
+    """AdaBoost.MH: predict for each label whether a row has it, with one weak hypothesis per round for all labels.
 
-    It minimises the Hamming loss, the share of pairs (row, label) answered wrongly. With a vector y, one label a row,
-    it is `AdaBoostMO` with the one-vs-all code. With an indicator matrix y, dense or sparse, `predict` answers
-    indicators: a label is given where its margin is positive. Weak hypotheses as in `AdaBoostMO`.
+    It minimises the Hamming loss, the share of wrong pairs (row, label). If y is a vector with one label per row, it is
+    `AdaBoostMO` with the one-vs-all code. If y is an indicator matrix, dense or sparse, `predict` returns an indicator
+    matrix of the labels with a positive margin. Weak hypotheses are those of `AdaBoostMO`.
 
     Parameters
     ----------
     n_rounds : int, default=500
-        Rounds, at most.
+        Maximum number of rounds.
     hypotheses : {"confidence", "discrete", "abstaining"}, default="confidence"
-        What a stump answers, as in `AdaBoostMO`.
+        The predictions of a stump, as in `AdaBoostMO`.
     decoder : str or Decoder, default="exponential"
-        For one label a row; with the one-vs-all code most decoders choose the label of the largest margin.
+        For single-label problems; with the one-vs-all code, most decoders choose the label with the largest margin.
     estimator : classifier, optional
-        A weak learner in place of the stumps, as in `AdaBoostMO`.
+        A weak learner that replaces the stumps, as in `AdaBoostMO`.
     learning_rate : float, default=1.0
-        What each round is multiplied by; above 0 and below 2.
+        Factor of each round; above 0 and below 2.
     bins : int or "exact", default=128
-        Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
-        "exact" tries all.
+        Stumps try every threshold of features with at most this number of distinct values; other features are cut at
+        quantiles. "exact" tries all thresholds.
     categorical_features : list of int or mask of bool, optional
-        Features to be asked for equality.
+        Features that are tested for equality.
     smoothing : float, optional
-        The e of confidence-rated stumps, as a share of all weight. None is one over the number of pairs, or over the
-        sum of their weights if that is larger: a weight of 2 is an example given twice.
+        The e of confidence-rated stumps, as a share of all weight. None means one over the number of pairs, or over
+        the sum of their weights if that is larger, so that a weight of 2 equals two copies of an example.
     validation_fraction : float, optional
-        Hold out so much of each class, or of all rows where they have several labels, and keep the rounds up to the
-        smallest exponential loss there.
+        Hold out this share of each class, or of all rows in multilabel problems, and keep the rounds up to the
+        smallest exponential loss on it.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop so many rounds after the smallest loss.
+        With `validation_fraction`, the number of rounds after the smallest loss until training stops.
     n_jobs : int, optional
-        Threads; the answer is the same to the last bit for any number.
+        Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the held-out rows and the estimators.
 
@@ -56,9 +55,9 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
         The labels; 0..k-1 for an indicator matrix.
     multilabel_ : bool
     code_matrix_ : ndarray of int8
-        The one-vs-all code; with several labels a row the different label sets of the sample, a row each.
+        The one-vs-all code; in multilabel problems the distinct label sets of the sample, one per row.
     n_rounds_, history_, columns_, decoder_ : as in `AdaBoostMO`
-        The product of history_["Z"] is at least the Hamming loss on the training rows.
+        The product of history_["Z"] bounds the Hamming loss on the training rows.
 
     References
     ----------
@@ -77,6 +76,8 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
     >>> round(hamming_loss(Y[150:], model.predict(X[150:])), 3)
     0.24
     """
+
+    takes_label_sets = True
 
     def __init__(
         self,
@@ -107,6 +108,5 @@ class AdaBoostMH(LabelSetBooster, SingleCallBooster):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _code_of_labels(self) -> NDArray[np.int8]:
-        M: NDArray[np.int8] = as_code("one-vs-all").matrix(len(self.classes_))
-        return M
+    def _code(self, seed: int) -> NDArray[np.int8]:
+        return OneVsAll().draw(len(self.classes_)).matrix()

@@ -7,55 +7,54 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from outputcodes._ground.validation import check_classes
 from outputcodes.boosting.single_call import SingleCallBooster
 from outputcodes.codes import check_code, code_for
 from outputcodes.decoders import Decoder
 
 
 class AdaBoostMO(SingleCallBooster):
-    """AdaBoost.MO: all columns of a code boosted together, one weak hypothesis a round.
+    """AdaBoost.MO: boost all columns of a code together, with one weak hypothesis per round.
 
     AdaBoost runs once, on the pairs (example, column) with labels M(y, column); pairs whose entry is 0 are absent.
     The built-in weak hypothesis is a stump whose test x_f <= threshold (x_f == threshold for categorical features) is
-    shared by all columns, with an answer for each column on either side. Thresholds lie halfway between consecutive
-    values; -inf makes a stump constant. Where x_f is missing (NaN) it answers 0. Tests that are equally good up to
-    1e-10 are ordered by feature, then threshold.
+    shared by all columns, with one value per column on either side. Thresholds lie halfway between consecutive values;
+    -inf makes a stump constant. If x_f is missing (NaN), the stump returns 0. Ties up to 1e-10 are broken by feature,
+    then by threshold.
 
     Parameters
     ----------
     code : str, Code, array of shape (k, L) or mapping, default="one-vs-all"
-        As in `OutputCodeClassifier`, but none that is made from data. A column of one sign on the sample answers that.
+        As in `OutputCodeClassifier`, except codes learned from data. A column with one sign on the sample returns it.
     n_rounds : int, default=500
-        Rounds, at most.
+        Maximum number of rounds.
     hypotheses : {"confidence", "discrete", "abstaining"}, default="confidence"
-        What a stump answers. "confidence": ½ ln((W₊+e)/(W₋+e)) for each column and side, of the weights of either sign
-        there (e: see `smoothing`). "discrete": ±1, the heavier sign, times the round's
-        α = ½ ln(W_correct/W_wrong). "abstaining": the same, and the stump may answer 0 on one of its sides.
-        It stops before a round that is no better than chance, and after one without error.
+        The predictions of a stump. "confidence": ½ ln((W₊+e)/(W₋+e)) per column and side, where W₊ and W₋ are the
+        weights of the two signs there (e: see `smoothing`). "discrete": ±1, the sign with the larger weight, times the
+        α = ½ ln(W_correct/W_wrong) of the round. "abstaining": the same, but the stump may return 0 on one side.
+        Training stops before a round that is no better than chance, and after one without error.
     decoder : str or Decoder, default="exponential"
-        "exponential" decodes by the loss that boosting minimises; "hamming" by signs; any other of
+        "exponential" uses the loss that boosting minimises, "hamming" only signs; or any other decoder of
         `outputcodes.decoders`.
     estimator : classifier, optional
-        Any scikit-learn classifier whose `fit` takes sample_weight, in place of the stumps. It is trained on pairs: x,
-        which must be numbers, followed by the column's index, one-hot. Its answer is ±1, or with
-        hypotheses="confidence" 2p - 1 where it has `predict_proba`.
+        Any scikit-learn classifier whose `fit` supports sample_weight; it replaces the stumps. It is trained on pairs:
+        x, which must be numeric, followed by the one-hot encoded column index. Its prediction is ±1, or 2p - 1 if it
+        has `predict_proba` and hypotheses="confidence".
     learning_rate : float, default=1.0
-        What each round is multiplied by; above 0 and below 2.
+        Factor of each round; above 0 and below 2.
     bins : int or "exact", default=128
-        Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
-        "exact" tries all.
+        Stumps try every threshold of features with at most this number of distinct values; other features are cut at
+        quantiles. "exact" tries all thresholds.
     categorical_features : list of int or mask of bool, optional
-        Features to be asked for equality.
+        Features that are tested for equality.
     smoothing : float, optional
-        The e of confidence-rated stumps, as a share of all weight. None is one over the number of pairs, or over the
-        sum of their weights if that is larger: a weight of 2 is an example given twice.
+        The e of confidence-rated stumps, as a share of all weight. None means one over the number of pairs, or over
+        the sum of their weights if that is larger, so that a weight of 2 equals two copies of an example.
     validation_fraction : float, optional
-        Hold out so much of each class, and keep the rounds up to the smallest exponential loss on it.
+        Hold out this share of each class, and keep the rounds up to the smallest exponential loss on it.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop so many rounds after the smallest loss.
+        With `validation_fraction`, the number of rounds after the smallest loss until training stops.
     n_jobs : int, optional
-        Threads; the answer is the same to the last bit for any number.
+        Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the code, the held-out rows and the estimators.
 
@@ -64,12 +63,12 @@ class AdaBoostMO(SingleCallBooster):
     classes_ : ndarray of shape (k,)
     code_matrix_ : ndarray of int8, shape (k, L)
     n_rounds_ : int
-        Rounds kept.
+        Number of rounds kept.
     history_ : dict of arrays
-        For each round "coefficient"; "error", the weight of the pairs answered wrongly, an answer 0 being half a
+        For each round "coefficient"; "error", the weight of the wrong pairs, where a prediction of 0 is half a
         mistake; "Z", the normaliser. The product of all Z is the mean exponential loss of the training pairs.
     columns_ : the kept rounds; for stumps arrays `feature`, `threshold`, `left`, `right` of shape (n_rounds_, L)
-        Where columns of the code have one sign only, they are in its `fitted`, for the others.
+        If some columns of the code have only one sign, these arrays are in its `fitted` and describe the others.
     decoder_ : the decoder in use
 
     References
@@ -121,21 +120,21 @@ class AdaBoostMO(SingleCallBooster):
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         _, code = code_for(self.code, self.classes_)
-        if getattr(code, "needs_problem", False):
+        if code.needs_problem:
             raise ValueError(
-                f"code={self.code!r} is made from data and needs OutputCodeClassifier; the code_matrix_ that it finds "
-                "can be given to AdaBoostMO."
+                f"code={self.code!r} is learned from data and needs OutputCodeClassifier; pass its code_matrix_ to "
+                "AdaBoostMO."
             )
-        M: NDArray[np.int8] = check_code(code.matrix(len(self.classes_), random_state=seed))
-        return M
+        return check_code(code.draw(len(self.classes_), random_state=seed))
 
     def _live(self, M: NDArray[np.int8], y: NDArray[np.intp]) -> NDArray[np.bool_] | None:
         present = M[np.unique(y)]
         live = (present > 0).any(axis=0) & (present < 0).any(axis=0)
         if not live.any():
-            raise ValueError("No column of the code has both signs on this sample: there is nothing to boost.")
+            raise ValueError(
+                "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
+            )
         return None if live.all() else np.asarray(live)
 
-    def _number(self, labels: NDArray[Any]) -> NDArray[np.intp]:
-        self.classes_, _ = code_for(self.code, check_classes(labels))
-        return np.searchsorted(self.classes_, labels)
+    def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
+        return code_for(self.code, present)[0]

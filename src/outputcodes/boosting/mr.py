@@ -14,8 +14,7 @@ from outputcodes._histograms.stumps import TIE
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
-from outputcodes.boosting.base import Sample
-from outputcodes.boosting.label_sets import LabelSetBooster
+from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.single_call import coefficient
 from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
 from outputcodes.decoders import Decoder
@@ -26,39 +25,40 @@ Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 
-class AdaBoostMR(LabelSetBooster):
-    """AdaBoost.MR: each right label of a row is to have a larger margin than each wrong one.
+class AdaBoostMR(Booster):
+    """AdaBoost.MR: rank each right label of a row above each wrong one.
 
-    It minimises the rank loss, the share of triples (row, wrong label, right label) in the wrong order. As the weights
-    of triples are products of a part for either label, a round costs no more than it does for pairs. The weak
-    hypothesis answers ±1 for each label: a stump with a test that all labels share, or an estimator trained on pairs,
-    x, which must be numbers, followed by the label's index, one-hot.
+    It minimises the rank loss, the share of triples (row, wrong label, right label) in the wrong order. The weight of a
+    triple is a product of one factor per label, so a round costs no more than it does for pairs. The weak hypothesis
+    returns ±1 for each label. It is a stump with a test shared by all labels, or an estimator trained on pairs: x,
+    which must be numeric, followed by the one-hot encoded index of the label.
 
-    It learns differences of margins only. Where rows have several labels, the ranking is what it promises; that
-    `predict` draws the line at 0 is a convention, and `AdaBoostMH` is the one that learns where it lies.
+    It learns only differences of margins. In multilabel problems, only the ranking is meaningful. The threshold 0 in
+    `predict` is a convention; `AdaBoostMH` learns the threshold.
 
     Parameters
     ----------
     n_rounds : int, default=500
-        Rounds, at most. It stops before one that is no better than chance, and after one without error.
+        Maximum number of rounds. Training stops before a round that is no better than chance, and after one without
+        error.
     decoder : str or Decoder, default="exponential"
-        For one label a row; with the one-vs-all code most decoders choose the label of the largest margin.
+        For single-label problems; with the one-vs-all code, most decoders choose the label with the largest margin.
     estimator : classifier, optional
-        Any scikit-learn classifier whose `fit` takes sample_weight, in place of the stumps.
+        Any scikit-learn classifier whose `fit` supports sample_weight; it replaces the stumps.
     learning_rate : float, default=1.0
-        What each round is multiplied by; above 0 and below 2.
+        Factor of each round; above 0 and below 2.
     bins : int or "exact", default=128
-        Stumps try every threshold of features with at most so many distinct values; others are cut at quantiles.
-        "exact" tries all.
+        Stumps try every threshold of features with at most this number of distinct values; other features are cut at
+        quantiles. "exact" tries all thresholds.
     categorical_features : list of int or mask of bool, optional
-        Features to be asked for equality.
+        Features that are tested for equality.
     validation_fraction : float, optional
-        Hold out so much of each class, or of all rows where they have several labels, and keep the rounds up to the
-        smallest loss Σ exp((F_wrong - F_right)/2) there.
+        Hold out this share of each class, or of all rows in multilabel problems, and keep the rounds up to the
+        smallest loss Σ exp((F_wrong - F_right)/2) on it.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop so many rounds after the smallest loss.
+        With `validation_fraction`, the number of rounds after the smallest loss until training stops.
     n_jobs : int, optional
-        Threads; the answer is the same to the last bit for any number.
+        Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the held-out rows and the estimators.
 
@@ -67,13 +67,13 @@ class AdaBoostMR(LabelSetBooster):
     classes_ : ndarray of shape (k,)
         The labels; 0..k-1 for an indicator matrix.
     multilabel_ : bool
-        Several labels a row: `decision_function` ranks the labels, `predict` indicates those of positive margin.
+        If True, `decision_function` ranks the labels, and `predict` returns those with a positive margin.
     code_matrix_ : ndarray of int8
-        The one-vs-all code, with two columns for two classes; with several labels a row the different label sets.
+        The one-vs-all code, with two columns for two classes; in multilabel problems the distinct label sets.
     n_rounds_, columns_, decoder_ : as in `AdaBoostMO`
     history_ : dict of arrays
         For each round "coefficient", "Z" and the weights "better", "worse", "equal" of the triples that the hypothesis
-        orders rightly, wrongly, or not. The product of all Z is at least the rank loss on the training rows.
+        orders correctly, wrongly, or not at all. The product of all Z bounds the rank loss on the training rows.
 
     References
     ----------
@@ -90,6 +90,8 @@ class AdaBoostMR(LabelSetBooster):
     """
 
     records: ClassVar[tuple[str, ...]] = ("better", "worse", "equal", "Z")
+
+    takes_label_sets = True
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class AdaBoostMR(LabelSetBooster):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _code_of_labels(self) -> Signs:
+    def _code(self, seed: int) -> Signs:
         return 2 * np.eye(len(self.classes_), dtype=np.int8) - 1
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round]:
@@ -140,7 +142,7 @@ class AdaBoostMR(LabelSetBooster):
             triples.reweight(H, rate, Z)
 
     def _loss(self, F: Array, M: Signs, y: NDArray[np.intp], weight: Array) -> float:
-        """The mean of exp((F_wrong - F_right)/2) over the triples of a row, then over the rows that have any."""
+        """Return the mean of exp((F_wrong - F_right)/2) over the triples of a row, then over the rows with triples."""
         Y = M[y]
         some = np.ptp(Y, axis=1) > 0
         Y, F = Y[some], F[some]
@@ -149,7 +151,7 @@ class AdaBoostMR(LabelSetBooster):
 
 
 class _Stumps:
-    """The stump of most (weight of triples in the right order - in the wrong), rows sorted by label set."""
+    """The stump with the largest weight of triples in the right order minus the wrong one; rows sorted by label set."""
 
     def __init__(self, sample: Sample, M: Signs, run: Run) -> None:
         assert sample.binned is not None
@@ -166,7 +168,7 @@ class _Stumps:
 
 
 class _Estimators:
-    """An estimator trained on pairs (x, label) to tell whether the label is right."""
+    """An estimator trained on pairs (x, label) to predict whether the label is right."""
 
     def __init__(self, estimator: Any, sample: Sample, M: Signs, rng: np.random.Generator) -> None:
         self.estimator, self.y, self.weight, self.rng = estimator, sample.y, sample.weight, rng

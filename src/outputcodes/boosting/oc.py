@@ -1,4 +1,4 @@
-"""AdaBoost.OC: a new random column each round, weights over pairs (example, wrong class)."""
+"""AdaBoost.OC: a new random column in each round, with weights over pairs (example, wrong class)."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from outputcodes.decoders import Decoder
 class AdaBoostOC(ColouringBooster):
     """AdaBoost with output codes.
 
-    Each round colours the classes ±1 at random, f, and fits a binary hypothesis h to the colours, each example weighed
-    by the pairs (example, wrong class) that the colouring separates. Pairs that h confuses then weigh more. The scores
-    are Σ_t α_t f_t(r) h_t(x).
+    Each round draws a random colouring f of the classes with ±1 and fits a binary hypothesis h to the colours. The
+    weight of an example comes from the pairs (example, wrong class) that the colouring separates. Pairs that h confuses
+    then get more weight. The scores are Σ_t α_t f_t(r) h_t(x).
 
     Parameters
     ----------
     n_rounds : int, default=50
-        Rounds, at most. One in which 100 colourings give no hypothesis that is better than chance is left out.
+        Maximum number of rounds. A round is skipped if 100 colourings give no hypothesis better than chance.
     variant : {"binary", "pseudo"}, default="binary"
-        The coefficient. "binary": α = ½ ln((1 − e)/e), e the weighted error of h; Jin & Zhang. "pseudo": the same
-        of the pseudo-loss ½ − U(½ − e), U the weight of the pairs that the colouring separates; Schapire. Errors
-        below 1e-10 are taken to be that.
+        The coefficient. "binary": α = ½ ln((1 − e)/e), with e the weighted error of h (Jin & Zhang). "pseudo": the same
+        formula for the pseudo-loss ½ − U(½ − e), with U the weight of the pairs that the colouring separates
+        (Schapire). Errors are at least 1e-10.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`, or a pipeline of one; X is what
-        it takes. None is the built-in stump.
+        The weak learner: any scikit-learn classifier whose `fit` supports `sample_weight`, or a pipeline with one. X
+        can be any input it supports. None means the built-in stump.
     decoder : str or Decoder, default="linear"
         How margins become scores; see `OutputCodeClassifier`.
     learning_rate : float, default=1.0
-        Shrinks the coefficients; above 0 and below 2.
+        Factor of the coefficients; above 0 and below 2.
     bins : "exact" or int, default="exact"
-        Thresholds of the stumps: all, or those between so many quantiles (2 to 256) of each feature.
+        Thresholds of the stumps: all, or those between this number of quantiles (2 to 256) of each feature.
     categorical_features : list of int or mask of bool, optional
-        Features that stumps ask for equality.
+        Features that are tested for equality.
     validation_fraction : float, optional
-        Hold out so much of each class, and keep the rounds up to the smallest held-out sum of the pairs' weights.
-        None trains on everything.
+        Hold out this share of each class, and keep the rounds up to the smallest held-out sum of the pair weights.
+        None trains on all rows.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop so many rounds after the smallest.
+        With `validation_fraction`, the number of rounds after the minimum until training stops.
     n_jobs : int, optional
-        Threads; the answer is the same for any number.
+        Number of threads; the result is the same for any number.
     random_state : int, RandomState or None
         Seeds colourings, held-out rows and the estimator of each round.
 
@@ -55,8 +55,8 @@ class AdaBoostOC(ColouringBooster):
     n_rounds_ : int
         T.
     history_ : dict of arrays (T,)
-        "coefficient" α_t; "error" e_t and "separated" U_t: what `outputcodes.bounds.oc_error_bound` asks for. Where a
-        stump abstains from missing values, U_t leaves these out and e_t is the error on the rest.
+        "coefficient" α_t; "error" e_t and "separated" U_t, as needed by `outputcodes.bounds.oc_error_bound`. If a stump
+        abstains on missing values, U_t leaves these out and e_t is the error on the rest.
     columns_ : the hypotheses; `margins(X)` is (n, T), α_t h_t(x)
     decoder_ : the decoder in use
 

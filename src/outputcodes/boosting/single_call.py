@@ -1,4 +1,4 @@
-"""Single-call boosting: one weak hypothesis a round for all pairs (example, column) of a fixed code."""
+"""Single-call boosting: one weak hypothesis per round for all pairs (example, column) of a fixed code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ KINDS = {"confidence": CONFIDENT, "discrete": DISCRETE, "abstaining": ABSTAINING
 
 
 class SingleCallBooster(Booster):
-    """AdaBoost over the pairs (i, s) with M(y_i, s) ≠ 0, the label of a pair being M(y_i, s).
+    """AdaBoost over the pairs (i, s) with M(y_i, s) ≠ 0, where M(y_i, s) is the label of a pair.
 
-    A subclass writes `_code`, whose rows may be label sets instead of classes.
+    A subclass implements `_code`, whose rows may be label sets instead of classes.
     """
 
     records: ClassVar[tuple[str, ...]] = ("error", "Z")
@@ -89,7 +89,7 @@ class SingleCallBooster(Booster):
             D /= Z
 
     def _loss(self, F: Array, M: NDArray[np.int8], y: NDArray[np.intp], weight: Array) -> float:
-        """The mean exponential loss of the pairs."""
+        """Return the mean exponential loss of the pairs."""
         signs = M[y]
         losses = np.where(signs == 0, 0.0, as_loss("exponential")(signs * F))
         return float(np.average(losses.sum(axis=1), weights=weight))
@@ -101,11 +101,11 @@ class SingleCallBooster(Booster):
         if self.smoothing is not None and not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number, or None.")
         if self.estimator is not None and self.hypotheses == "abstaining":
-            raise ValueError("hypotheses='abstaining' is for the built-in stumps; use 'confidence' or 'discrete'.")
+            raise ValueError("hypotheses='abstaining' needs the built-in stumps; use 'confidence' or 'discrete'.")
 
 
 def coefficient(edge: Any) -> float:
-    """½ ln((1 + r) / (1 - r)), the share (1 - r)/2 of wrong answers being at least 1e-10.
+    """Return ½ ln((1 + r) / (1 - r)), where the share (1 - r)/2 of errors is at least 1e-10.
 
     >>> round(coefficient(0.6), 6)
     0.693147

@@ -1,4 +1,4 @@
-"""SmoothBoost: AdaBoost.OC with bounded weights of examples, and columns chosen with an eye on the weights."""
+"""SmoothBoost: AdaBoost.OC with bounded example weights and columns that depend on the weights."""
 
 from __future__ import annotations
 
@@ -28,51 +28,51 @@ from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
 from outputcodes.learners.trees.stumps import hold_out
 
-# What `gamma=None` tries on `VALIDATION_SHARE` of the sample: φ is scaled to max|φ| = 1, so that 16 is all but certain.
+# Values tried by `gamma=None` on `VALIDATION_SHARE` of the sample: φ is scaled to max|φ| = 1, so 16 is nearly certain.
 GAMMAS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 VALIDATION_SHARE = 0.2
-# A larger λ or γ is a mistake: both have long reached their limits.
+# A larger λ or γ is probably a mistake, because the limits are reached much earlier.
 LARGEST = 1e6
 
 
 class SmoothBoost(ColouringBooster):
     """Smoothed boosting with probabilistic output codes.
 
-    As `AdaBoostOC`, but an example's weight is bounded: with scores S(r) = Σ_t a_t f_t(r) h_t(x_i), the pair of
-    example i and a wrong class r weighs μ(y_i) μ(r), μ(r) = e^S(r)/(e^S(y_i) + λ Σ_{r' ≠ y_i} e^S(r')). Mislabelled
-    examples then can't draw all attention. λ = 0 is `AdaBoostOC(variant="binary")`.
+    Like `AdaBoostOC`, but with bounded example weights: with scores S(r) = Σ_t a_t f_t(r) h_t(x_i), the pair of example
+    i and a wrong class r has weight μ(y_i) μ(r), μ(r) = e^S(r)/(e^S(y_i) + λ Σ_{r' ≠ y_i} e^S(r')). Mislabelled
+    examples therefore cannot dominate. λ = 0 is `AdaBoostOC(variant="binary")`.
 
     Parameters
     ----------
     n_rounds : int, default=50
-        Rounds, at most. One in which 100 colourings give no hypothesis that is better than chance is left out.
+        Maximum number of rounds. A round is skipped if 100 colourings give no hypothesis better than chance.
     lam : float, default=0.5
-        λ ≥ 0: the larger, the smoother.
+        λ ≥ 0; larger is smoother.
     coding : {"random", "probabilistic", "deterministic"}, default="random"
-        How a round colours the classes. With φ(r) the weight of the pairs that confuse something with class r minus
-        the weight of those that confuse class r with something: "random": fair signs; "probabilistic": +1 with
-        probability 1/(1 + exp(−γ φ(r)/max|φ|)); "deterministic": −sign φ(r), and if that does not serve, fair signs.
+        How a round colours the classes. Let φ(r) be the weight of the pairs that confuse another class with class r,
+        minus the weight of those that confuse class r with another one. "random": random signs; "probabilistic": +1
+        with probability 1/(1 + exp(−γ φ(r)/max|φ|)); "deterministic": −sign φ(r), or random signs if that fails.
     gamma : float, optional
-        γ ≥ 0 of the probabilistic coding; 0 is the random one. None tries 0, ½, 1, 2, … 16 on a fifth of each class,
-        takes the smallest of those with the least error, and trains on everything.
+        γ ≥ 0 of the probabilistic coding; 0 is the random coding. None tries 0, ½, 1, 2, … 16 on a fifth of each class,
+        takes the smallest value with the smallest error, and trains on all rows.
     estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose `fit` takes `sample_weight`, or a pipeline of one; X is what
-        it takes. None is the built-in stump.
+        The weak learner: any scikit-learn classifier whose `fit` supports `sample_weight`, or a pipeline with one. X
+        can be any input it supports. None means the built-in stump.
     decoder : str or Decoder, default="linear"
         How margins become scores; see `OutputCodeClassifier`.
     learning_rate : float, default=1.0
-        Shrinks the coefficients; above 0 and below 2.
+        Factor of the coefficients; above 0 and below 2.
     bins : "exact" or int, default="exact"
-        Thresholds of the stumps: all, or those between so many quantiles (2 to 256) of each feature.
+        Thresholds of the stumps: all, or those between this number of quantiles (2 to 256) of each feature.
     categorical_features : list of int or mask of bool, optional
-        Features that stumps ask for equality.
+        Features that are tested for equality.
     validation_fraction : float, optional
-        Hold out so much of each class, and keep the rounds up to the smallest held-out Σ μ of wrong classes.
-        None trains on everything.
+        Hold out this share of each class, and keep the rounds up to the smallest held-out Σ μ of wrong classes.
+        None trains on all rows.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop so many rounds after the smallest.
+        With `validation_fraction`, the number of rounds after the minimum until training stops.
     n_jobs : int, optional
-        Threads; the answer is the same for any number.
+        Number of threads; the result is the same for any number.
     random_state : int, RandomState or None
         Seeds colourings, held-out rows and the estimator of each round.
 
@@ -153,10 +153,10 @@ class SmoothBoost(ColouringBooster):
         yield from super()._boost(sample, run, rng)
 
     def _best_gamma(self, sample: Sample, run: Run, rng: np.random.Generator) -> float:
-        """The γ of least error on held-out rows, all tried under the random numbers that the training will see."""
+        """Return the γ with the smallest held-out error; all are tried with the random numbers of the training."""
         if np.bincount(sample.y).max() * VALIDATION_SHARE < 1:
             raise ValueError(
-                f"gamma=None holds out {VALIDATION_SHARE:.0%} of each class, and no class is large enough: give gamma."
+                f"gamma=None holds out {VALIDATION_SHARE:.0%} of each class, but no class is large enough; set gamma."
             )
         seed = int(copy.deepcopy(rng).integers(np.iinfo(np.int32).max))
         train, held = hold_out(np.arange(len(sample.y)), sample.y, VALIDATION_SHARE, seed)

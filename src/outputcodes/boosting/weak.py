@@ -1,4 +1,4 @@
-"""Weak hypotheses of a round, built-in stumps or foreign classifiers, and how the rounds of a booster are kept."""
+"""Weak hypotheses, built-in stumps or foreign classifiers, and the storage of the rounds of a booster."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Array = NDArray[np.float64]
 
 
 class Hypothesis(Protocol):
-    """What a round found."""
+    """The weak hypothesis of a round."""
 
     def answers(self, X: Any) -> Array:
-        """(n, L) for all columns of a fixed code; (n,) where the round has a column of its own."""
+        """Return (n, L) for all columns of a fixed code, or (n,) if the round has its own column."""
         ...
 
 
 class Stump(NamedTuple):
-    """Answers `left` where x_feature <= threshold (== if categorical), else `right`; 0 where the value is missing.
+    """A stump: `left` if x_feature <= threshold (== if categorical), otherwise `right`; 0 if the value is missing.
 
-    `left` and `right` are numbers, or have an entry for each column.
+    `left` and `right` are numbers, or arrays with one entry per column.
     """
 
     feature: int
@@ -42,7 +42,7 @@ class Stump(NamedTuple):
     right: Any
 
     def answers(self, X: Array) -> Array:
-        """(n,), or (n, L) if there is an answer for each column."""
+        """Return (n,), or (n, L) if there is one value per column."""
         x = X[:, self.feature]
         on_left = x == self.threshold if self.categorical else x <= self.threshold
         missing = np.isnan(x)
@@ -52,9 +52,9 @@ class Stump(NamedTuple):
 
 
 def stump_at(binned: Binned, feature: int, cut: int, left: Any, right: Any) -> Stump:
-    """The stump that asks "code below cut?" (categorical: "equal to cut - 1?"; cut 0: never) of binned training rows.
+    """Return the stump that tests for a code below cut (categorical: equal to cut - 1; cut 0: never) on binned rows.
 
-    Each bin holds some row, so that the threshold is halfway between consecutive values.
+    No bin is empty, so the threshold is halfway between consecutive values.
     """
     below = binned.offsets[feature] + cut - 1
     categorical = bool(binned.categorical[feature])
@@ -68,9 +68,9 @@ def stump_at(binned: Binned, feature: int, cut: int, left: Any, right: Any) -> S
 
 
 class Foreign(NamedTuple):
-    """A fitted scikit-learn classifier of two classes, 0 and 1: it answers ±1, or 2p - 1 if `confident`.
+    """A fitted scikit-learn classifier with classes 0 and 1, which predicts ±1, or 2p - 1 if `confident`.
 
-    With `n_columns` it was trained on pairs (x, column) and is asked once for each column.
+    With `n_columns` it was trained on pairs (x, column) and predicts once per column.
     """
 
     estimator: Any
@@ -78,14 +78,14 @@ class Foreign(NamedTuple):
     n_columns: int | None = None
 
     def answers(self, X: Any) -> Array:
-        """(n,), or (n, n_columns)."""
+        """Return (n,), or (n, n_columns)."""
         if self.n_columns is None:
             return self.of_pairs(X)
         every = (np.full(n_rows_of(X), s) for s in range(self.n_columns))
         return np.column_stack([self.of_pairs(with_column(X, s, self.n_columns)) for s in every])
 
     def of_pairs(self, X: Any) -> Array:
-        """(n,): the answers for rows as the estimator was trained on."""
+        """Return the predictions (n,) for rows in the form that the estimator was trained on."""
         if self.confident and hasattr(self.estimator, "predict_proba"):
             positive = np.asarray(self.estimator.classes_) == 1
             p: Array = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, positive].sum(axis=1)
@@ -95,27 +95,27 @@ class Foreign(NamedTuple):
 
 
 def check_foreign(estimator: Any) -> None:
-    """Refuse what can't be a weak learner."""
+    """Raise an error if the estimator cannot be a weak learner."""
     usable = hasattr(estimator, "fit") and not isinstance(estimator, type) and is_classifier(estimator)
     if not usable or weight_argument(estimator) is None:
         raise ValueError(
-            f"estimator={estimator!r} must be an instance of a scikit-learn classifier whose fit takes sample_weight, "
-            "such as DecisionTreeClassifier(max_depth=2), or None for the built-in stumps."
+            f"estimator={estimator!r} must be an instance of a scikit-learn classifier whose fit supports "
+            "sample_weight, such as DecisionTreeClassifier(max_depth=2), or None for the built-in stumps."
         )
     if input_tags(estimator).pairwise:
         raise ValueError(
-            f"estimator={estimator!r} takes a precomputed kernel, of which a booster can't give it rows and columns; "
-            "use one that computes its own, or OutputCodeClassifier."
+            f"estimator={estimator!r} uses a precomputed kernel, which boosters do not support; "
+            "use an estimator that computes its own kernel, or OutputCodeClassifier."
         )
 
 
 def fit_foreign(
     estimator: Any, X: Any, positive: NDArray[np.bool_], weight: Array, total: float, rng: np.random.Generator
 ) -> Any:
-    """A fitted clone, classes 0 and 1, under a seed of its own; rows of weight 0 are left out.
+    """Return a fitted clone with classes 0 and 1 and its own seed; rows of weight 0 are left out.
 
-    As many estimators have parameters that are measured against a row, the weights are scaled to sum to `total`, what
-    the sample weighed before the first round.
+    Many estimators have parameters that are relative to the weight of a row. The weights are therefore scaled to sum to
+    `total`, the weight of the sample before the first round.
     """
     code = np.array([[-1], [+1]], dtype=np.int8)
     scaled, seed = weight * (total / weight.sum()), int(rng.integers(np.iinfo(np.int32).max))
@@ -124,9 +124,9 @@ def fit_foreign(
 
 @dataclass(frozen=True)
 class Round:
-    """A kept round: it adds coefficient · hypothesis to all columns of a fixed code, or to a `column` of its own.
+    """A kept round, which adds coefficient · hypothesis to all columns of a fixed code, or to its own `column`.
 
-    `record` holds what the booster remembers of it, by the names of its `records`.
+    `record` contains what the booster records about it, under the names in `records`.
     """
 
     hypothesis: Hypothesis
@@ -135,7 +135,7 @@ class Round:
     record: dict[str, Any] = field(default_factory=dict)
 
     def answers(self, X: Any) -> Array:
-        """What the round adds."""
+        """Return the contribution of the round."""
         return self.coefficient * self.hypothesis.answers(X)
 
 
@@ -151,7 +151,7 @@ class ForeignRounds:
         self.rounds = list(rounds)
 
     def margins(self, X: Any) -> Array:
-        """(n, L): the sum of the rounds, or a column for each."""
+        """Return the sum of the rounds (n, L), or one column per round."""
         if self.rounds[0].column is not None:
             return np.column_stack([one.answers(X) for one in self.rounds])
         for F in self.staged_margins(X):
@@ -159,7 +159,7 @@ class ForeignRounds:
         return last
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
-        """The margins after each round, for a fixed code."""
+        """Yield the margins after each round, for a fixed code."""
         F = np.zeros(())
         for one in self.rounds:
             F = F + one.answers(X)
@@ -167,22 +167,22 @@ class ForeignRounds:
 
 
 class ConstantRounds:
-    """No round was kept: the same margins for every row."""
+    """The result if no round was kept: the same margins for every row."""
 
     def __init__(self, margins: Array) -> None:
         self.constant = margins
 
     def margins(self, X: Any) -> Array:
-        """(n, L)."""
+        """Return the margins (n, L)."""
         return np.tile(self.constant, (n_rows_of(X), 1))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
-        """None, as there are no rounds."""
+        """Yield nothing, as there are no rounds."""
         return iter(())
 
 
 class PartlyConstant(Columns):
-    """Rounds for the live columns of a fixed code; the others, of one sign on the sample, answer that."""
+    """Rounds for the live columns of a fixed code; the others have one sign on the sample and return it."""
 
     fitted: Any
 
@@ -190,26 +190,21 @@ class PartlyConstant(Columns):
         super().__init__(fitted, live, constant)
 
     def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
-        """(n, L)."""
-        return self._whole(self.fitted.margins(take_rows(X, rows)))
+        """Return the margins (n, L)."""
+        return self.with_constants(self.fitted.margins(take_rows(X, rows)))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
-        """The margins after each round."""
-        return map(self._whole, self.fitted.staged_margins(X))
-
-    def _whole(self, live: Array) -> Array:
-        F = np.tile(self.constant, (len(live), 1))
-        F[:, self.live] = live
-        return F
+        """Yield the margins after each round."""
+        return map(self.with_constants, self.fitted.staged_margins(X))
 
 
 def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
-    """(k, T): the code of rounds that brought a column each."""
+    """Return the code (k, T) of rounds that added one column each."""
     return np.stack([one.column for one in rounds if one.column is not None], axis=1)
 
 
 def packed(rounds: Sequence[Round], categorical: NDArray[np.bool_]) -> FittedStumps | ForeignRounds:
-    """Rounds as they are kept: stumps in arrays (a row a round, or one row with a column a round), others in a list."""
+    """Return the rounds as stored: stumps in arrays (one row per round, or one column per round), others in a list."""
     if not isinstance(rounds[0].hypothesis, Stump):
         return ForeignRounds(rounds)
     stumps: Any = [one.hypothesis for one in rounds]
@@ -217,7 +212,7 @@ def packed(rounds: Sequence[Round], categorical: NDArray[np.bool_]) -> FittedStu
     feature, threshold = np.array([s.feature for s in stumps]), np.array([s.threshold for s in stumps])
     left, right = (coefficient * np.array([getattr(s, side) for s in stumps]).T for side in ("left", "right"))
     feature, threshold = np.broadcast_to(feature, left.shape), np.broadcast_to(threshold, left.shape)
-    # One row with a column a round; or, where a round answers for all columns, a row a round.
+    # One row with one column per round or, if a round covers all columns, one row per round.
     feature, threshold, left, right = (np.atleast_2d(part.T) for part in (feature, threshold, left, right))
     T, L = left.shape
     return FittedStumps(

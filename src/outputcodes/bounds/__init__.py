@@ -1,6 +1,6 @@
-"""Theorems as functions: arrays in, numbers out, never an estimator.
+"""Theorems as functions from arrays to numbers, without estimators.
 
-Bounds are returned as they are and may exceed 1; where a theorem's condition fails it is a ValueError.
+Bounds are not truncated and may exceed 1. If a condition of a theorem fails, the function raises a ValueError.
 """
 
 from outputcodes.bounds.boosting import (

@@ -1,7 +1,7 @@
-"""What the rounds of a booster promise: errors, normalisers and margins in, bounds on the training sample out.
+"""Training bounds for boosters, from the errors, normalisers and margins of their rounds.
 
-Z_t is what the weights sum to after round t before they are scaled to 1 again, e_t the weighted error of its
-hypothesis, U_t the share of the weight that its colouring separates. Training errors count ties as mistakes.
+Z_t is the sum of the weights after round t, before they are scaled to 1 again; e_t is the weighted error of its
+hypothesis; U_t is the share of the weight that its colouring separates. Training errors count ties as mistakes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 def normaliser_product(Z: ArrayLike) -> float:
-    """∏ Z_t: at least the Hamming loss of AdaBoost.MH, and at least the rank loss of AdaBoost.MR (ties count).
+    """Return ∏ Z_t, which bounds the Hamming loss of AdaBoost.MH and the rank loss of AdaBoost.MR (ties count).
 
     Examples
     --------
@@ -33,7 +33,7 @@ def normaliser_product(Z: ArrayLike) -> float:
 
 
 def mh_error_bound(Z: ArrayLike, n_classes: int) -> float:
-    """(k/2) ∏ Z_t: at least the error of AdaBoost.MH where each example has one label.
+    """Return (k/2) ∏ Z_t, which bounds the error of AdaBoost.MH if each example has one label.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def mh_error_bound(Z: ArrayLike, n_classes: int) -> float:
 
 
 def mr_error_bound(Z: ArrayLike, n_classes: int) -> float:
-    """(k − 1) ∏ Z_t: at least the error of AdaBoost.MR where each example has one label.
+    """Return (k − 1) ∏ Z_t, which bounds the error of AdaBoost.MR if each example has one label.
 
     Examples
     --------
@@ -57,11 +57,11 @@ def mr_error_bound(Z: ArrayLike, n_classes: int) -> float:
 def oc_error_bound(
     errors: ArrayLike, separated: ArrayLike, n_classes: int, variant: Literal["binary", "pseudo"] = "binary"
 ) -> float:
-    """At least the training error of AdaBoost.OC after rounds of errors e_t on colourings that separate U_t.
+    """Return a bound on the training error of AdaBoost.OC after rounds with errors e_t and separated weights U_t.
 
-    "binary": (k − 1) ∏ (1 − U + 2U √(e(1 − e))); "pseudo": (k − 1) ∏ √(1 − (U(1 − 2e))²). The first is never the
-    larger. Jin & Zhang (2005) print it without k − 1, and then it fails. Where hypotheses abstain, U counts only pairs
-    of examples they answer for, and e is their error on these.
+    "binary": (k − 1) ∏ (1 − U + 2U √(e(1 − e))); "pseudo": (k − 1) ∏ √(1 − (U(1 − 2e))²). The first is never
+    larger. Jin & Zhang (2005) print it without k − 1, and in that form it fails. If hypotheses abstain, U counts only
+    pairs of examples on which they do not, and e is their error on these.
 
     Examples
     --------
@@ -72,15 +72,16 @@ def oc_error_bound(
     if variant not in ("binary", "pseudo"):
         raise ValueError(f"variant={variant!r} must be 'binary' or 'pseudo'.")
     if e.shape != U.shape:
-        raise ValueError(f"errors {e.shape} and separated {U.shape} must have an entry a round each.")
+        raise ValueError(f"errors {e.shape} and separated {U.shape} must each have one entry per round.")
     factors = 1 - U + 2 * U * np.sqrt(e * (1 - e)) if variant == "binary" else np.sqrt(1 - (U * (1 - 2 * e)) ** 2)
     return (_count(n_classes) - 1) * float(np.prod(factors))
 
 
 def mo_margin_bound(errors: ArrayLike, M: ArrayLike, theta: float = 0.0) -> float:
-    """Theorem 6 of Allwein, Schapire & Singer: the share of margins ≤ θ ≤ (L/ρ) ∏ 2 √(e^(1−θ) (1 − e)^(1+θ)).
+    """Return the bound (L/ρ) ∏ 2 √(e^(1−θ) (1 − e)^(1+θ)) on the share of margins ≤ θ.
 
-    The margins are `normalised_margins` of AdaBoost.MO with coefficients ½ ln((1 − e)/e); the code has no zeros.
+    This is Theorem 6 of Allwein, Schapire & Singer. The margins are `normalised_margins` of AdaBoost.MO with
+    coefficients ½ ln((1 − e)/e); the code has no zeros.
 
     Examples
     --------
@@ -91,15 +92,15 @@ def mo_margin_bound(errors: ArrayLike, M: ArrayLike, theta: float = 0.0) -> floa
     1.125147
     """
     if not -1 <= theta <= 1:
-        raise ValueError(f"theta={theta} must be between -1 and 1: margins are.")
+        raise ValueError(f"theta={theta} must be between -1 and 1, like the margins.")
     e = _in_range("errors", errors, 0, 0.5)
     return _ratio_without_zeros(M) * float(np.prod(2 * np.sqrt(e ** (1 - theta) * (1 - e) ** (1 + theta))))
 
 
 def mo_margin_bound_by_edge(edge: float, n_rounds: int, M: ArrayLike, theta: float = 0.0) -> float:
-    """Theorem 6 where every round has an error of at most ½ − edge: it falls exponentially while θ is small.
+    """Return the bound of Theorem 6 if every round has an error of at most ½ − edge.
 
-    It is (L/ρ) (√((1 − 2·edge)^(1−θ) (1 + 2·edge)^(1+θ)))^T, for −1 ≤ θ ≤ 1.
+    It is (L/ρ) (√((1 − 2·edge)^(1−θ) (1 + 2·edge)^(1+θ)))^T, for −1 ≤ θ ≤ 1, and falls exponentially if θ is small.
 
     Examples
     --------
@@ -110,9 +111,10 @@ def mo_margin_bound_by_edge(edge: float, n_rounds: int, M: ArrayLike, theta: flo
 
 
 def mo_margin_bound_by_zeros(Z: ArrayLike, eta: float, y: ArrayLike, M: ArrayLike, theta: float = 0.0) -> float:
-    """Theorem 6 for any code: the share of margins ≤ θ, θ ≥ 0, is at most (L/ρ) e^(2ηθ) (q + (1 − q) ∏ Z_t).
+    """Return the bound (L/ρ) e^(2ηθ) (q + (1 − q) ∏ Z_t) on the share of margins ≤ θ, θ ≥ 0, for any code.
 
-    q is the share of pairs (example, column) with a 0; ∏ Z_t is the mean of exp(−M(y_i, s)·F_s(x_i)) over the others.
+    This is Theorem 6 with q the share of pairs (example, column) with a 0; ∏ Z_t is the mean of
+    exp(−M(y_i, s)·F_s(x_i)) over the others.
 
     Examples
     --------
@@ -120,16 +122,16 @@ def mo_margin_bound_by_zeros(Z: ArrayLike, eta: float, y: ArrayLike, M: ArrayLik
     1.22
     """
     if not theta >= 0:
-        raise ValueError(f"theta={theta} must be at least 0 where a code may have zeros.")
+        raise ValueError(f"theta={theta} must be at least 0 for a code that may have zeros.")
     _check_eta(eta)
     q = zero_fraction(y, M)
     return float(_length_over_distance(M) * np.exp(2 * eta * theta) * (q + (1 - q) * normaliser_product(Z)))
 
 
 def normalised_scores(F: ArrayLike, M: ArrayLike, eta: float) -> Array:
-    """ν (n, k) of margins F = Σ_t α_t h_t, η = Σ_t α_t: −(1/η) ln mean_s exp(−M(r, s)·F_s), in [−1, 1]; 0 for η = 0.
+    """Return ν (n, k) of margins F = Σ_t α_t h_t with η = Σ_t α_t: −(1/η) ln mean_s exp(−M(r, s)·F_s).
 
-    Its largest class is the one of the smallest exponential distance.
+    It is in [−1, 1], and 0 for η = 0. The largest entry belongs to the class with the smallest exponential distance.
 
     Examples
     --------
@@ -147,7 +149,9 @@ def normalised_scores(F: ArrayLike, M: ArrayLike, eta: float) -> Array:
 
 
 def normalised_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, eta: float) -> Array:
-    """M_{f,η} (n,): half of ν of the true class minus the best other ν, in [−1, 1]; above 0 iff strictly right.
+    """Return M_{f,η} (n,), half the difference between ν of the true class and the best other ν.
+
+    It is in [−1, 1], and above 0 iff the true class wins without a tie.
 
     Examples
     --------
@@ -162,7 +166,9 @@ def normalised_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, eta: float) -> 
 
 
 def smooth_weights(D: ArrayLike, y: ArrayLike, lam: float) -> Array:
-    """SmoothBoost's μ (n, k) of scores D(r) = Σ_t a_t f_t(r) h_t(x): e^D(r) / (e^D(y) + λ Σ_{r' ≠ y} e^D(r')).
+    """Return μ (n, k) of SmoothBoost for scores D(r) = Σ_t a_t f_t(r) h_t(x).
+
+    μ(r) = e^D(r) / (e^D(y) + λ Σ_{r' ≠ y} e^D(r')).
 
     Examples
     --------
@@ -173,13 +179,13 @@ def smooth_weights(D: ArrayLike, y: ArrayLike, lam: float) -> Array:
     if not lam >= 0:
         raise ValueError(f"lam={lam} must be at least 0.")
     factor = np.where(np.arange(D.shape[1]) == labels[:, None], 1.0, lam)
-    # At λ = 0 nothing bounds μ but the largest number there is.
+    # At λ = 0 only the largest float bounds μ.
     mu: Array = np.exp(np.minimum(D - logsumexp(D, b=factor, axis=1, keepdims=True), LARGEST_EXPONENT))
     return mu
 
 
 def smooth_potential(mu: ArrayLike, y: ArrayLike, lam: float, weight: ArrayLike | None = None) -> float:
-    """SmoothBoost's Φ = (1 + λ) mean_i Σ_{r ≠ y_i} μ(r|x_i): at least the training error; no round raises it.
+    """Return Φ = (1 + λ) mean_i Σ_{r ≠ y_i} μ(r|x_i) of SmoothBoost: it bounds the training error and never increases.
 
     Examples
     --------
@@ -193,7 +199,9 @@ def smooth_potential(mu: ArrayLike, y: ArrayLike, lam: float, weight: ArrayLike 
 def smooth_potential_drop(
     mu: ArrayLike, y: ArrayLike, lam: float, error: float, separated: float, weight: ArrayLike | None = None
 ) -> float:
-    """What a round takes off Φ at least: (1 + λ) U (1 − 2 √(e(1 − e))) mean_i μ(y_i|x_i) Σ_{r ≠ y_i} μ(r|x_i).
+    """Return the least decrease of Φ in a round.
+
+    It is (1 + λ) U (1 − 2 √(e(1 − e))) mean_i μ(y_i|x_i) Σ_{r ≠ y_i} μ(r|x_i).
 
     Examples
     --------
@@ -206,10 +214,10 @@ def smooth_potential_drop(
 
 
 def _parts(mu: ArrayLike, y: ArrayLike, lam: float, weight: ArrayLike | None) -> tuple[Array, Array, Array]:
-    """μ of the true class, the sum of the others, and each example's share of the weight."""
+    """Return μ of the true class, the sum of the others, and the share of the weight of each example."""
     values = np.asarray(mu, dtype=np.float64)
     if values.ndim != 2 or len(values) != np.size(y):
-        raise ValueError(f"mu {values.shape} and y {np.shape(y)} don't fit: they are (n, k) and (n,).")
+        raise ValueError(f"mu of shape {values.shape} and y of shape {np.shape(y)} must be (n, k) and (n,).")
     if not lam >= 0:
         raise ValueError(f"lam={lam} must be at least 0.")
     labels = check_labels(y, values.shape[1])
@@ -227,7 +235,7 @@ def _ratio_without_zeros(M: ArrayLike) -> float:
 
 def _check_eta(eta: float) -> None:
     if not eta >= 0:
-        raise ValueError(f"eta={eta} must be at least 0: it is the sum of the coefficients.")
+        raise ValueError(f"eta={eta} must be at least 0, as the sum of the coefficients.")
 
 
 def _count(n_classes: int) -> int:
@@ -237,7 +245,7 @@ def _count(n_classes: int) -> int:
 
 
 def _in_range(name: str, values: ArrayLike, low: float, high: float) -> Array:
-    """Values as an array; what rounding carried over an end is brought back."""
+    """Return values as an array, clipped to the range where rounding exceeds it."""
     checked = np.asarray(values, dtype=np.float64)
     if not ((checked >= low - 1e-12) & (checked <= high + 1e-12)).all():
         raise ValueError(f"{name}={values!r} must be between {low} and {high}.")

@@ -1,7 +1,7 @@
-"""The training error of decoding: margins F (n, L), labels y in 0..k-1 and a code M (k, L) in, numbers out.
+"""Bounds on the training error of decoding, from margins F (n, L), labels y in 0..k-1 and a code M (k, L).
 
-Bounds are returned as they are and may exceed 1. A loss without the theorem's condition, or a code whose rows
-have distance 0, is a ValueError.
+Bounds are not truncated and may exceed 1. A loss that does not satisfy the condition of the theorem, or a code with two
+rows at distance 0, raises a ValueError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from outputcodes.losses import Loss, as_loss
 
 
 def average_binary_loss(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
-    """ε = (1/nL) Σ_i Σ_s L(M(y_i, s)·f_s(x_i)), zeros of the code counted with L(0).
+    """Return ε = (1/nL) Σ_i Σ_s L(M(y_i, s)·f_s(x_i)), where a zero of the code counts L(0).
 
     Examples
     --------
@@ -29,9 +29,9 @@ def average_binary_loss(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> 
 
 
 def training_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
-    """Theorem 1 of Allwein, Schapire & Singer: error of loss-based decoding ≤ L·ε/(ρ·L(0)), ties as errors.
+    """Return the bound of Theorem 1: the error of loss-based decoding, with ties as errors, is ≤ L·ε/(ρ·L(0)).
 
-    Needs a loss that is never negative and has (L(z) + L(−z))/2 ≥ L(0) > 0.
+    The theorem is by Allwein, Schapire & Singer. It requires L(z) ≥ 0 and (L(z) + L(−z))/2 ≥ L(0) > 0.
 
     Examples
     --------
@@ -43,9 +43,9 @@ def training_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) ->
 
 
 def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
-    """Theorem 1 written with the share q of zeros: (L/ρ)(q + (1 − q)·ε'/L(0)), ε' the mean loss over non-zero pairs.
+    """Return the bound of Theorem 1 as (L/ρ)(q + (1 − q)·ε'/L(0)), with q the share of zeros.
 
-    Equal to `training_error_bound`; it shows what the zeros of a code cost.
+    ε' is the mean loss over non-zero pairs. The value equals `training_error_bound`; it shows the cost of the zeros.
 
     Examples
     --------
@@ -60,9 +60,10 @@ def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss
 
 
 def hamming_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any = None) -> float:
-    """Corollary 2: error of Hamming decoding ≤ (1/ρn) Σ_i Σ_s (1 − sign(M(y_i, s)·f_s(x_i))), ties as errors.
+    """Return the bound of Corollary 2 on the error of Hamming decoding, with ties as errors.
 
-    With a loss, the weaker form 2L·ε/(ρ·L(0)); it needs a loss that is never negative and L(z) ≥ L(0) > 0 for z < 0.
+    It is (1/ρn) Σ_i Σ_s (1 − sign(M(y_i, s)·f_s(x_i))). With a loss it is the weaker form 2L·ε/(ρ·L(0)), which requires
+    L(z) ≥ 0, and L(z) ≥ L(0) > 0 for z < 0.
 
     Examples
     --------
@@ -74,15 +75,16 @@ def hamming_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any = No
     known = as_loss(loss)
     if not (known.nonnegative and known.penalises_errors):
         raise ValueError(
-            f"loss={known.name!r} does not have L ≥ 0 and L(z) ≥ L(0) > 0 for z < 0, which Corollary 2 needs."
+            f"loss={known.name!r} does not satisfy L ≥ 0 and L(z) ≥ L(0) > 0 for z < 0, which Corollary 2 requires."
         )
     return 2 * _length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
 
 
 def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> float:
-    """Corollary 2 with the share q of zeros: (L/ρ)(q + 2(1 − q)·e'), e' the share of non-zero pairs with a wrong sign.
+    """Return the bound of Corollary 2 as (L/ρ)(q + 2(1 − q)·e'), with q the share of zeros.
 
-    A margin of exactly 0 counts as wrong here and half in `hamming_error_bound`; else the two are equal.
+    e' is the share of non-zero pairs with a wrong sign. A margin of exactly 0 counts as wrong here, and half in
+    `hamming_error_bound`; otherwise the two are equal.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> fl
 
 
 def zero_fraction(y: ArrayLike, M: ArrayLike) -> float:
-    """q, the share of pairs (example, column) in which the code has a 0.
+    """Return q, the share of pairs (example, column) in which the code has a 0.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def zero_fraction(y: ArrayLike, M: ArrayLike) -> float:
 
 
 def training_error(D: ArrayLike, y: ArrayLike) -> float:
-    """The error of class scores D (n, k) as the theorems count it: a tie with a wrong class is a mistake.
+    """Return the error of class scores D (n, k) as in the theorems: a tie with a wrong class is a mistake.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def training_error(D: ArrayLike, y: ArrayLike) -> float:
 
 
 def expected_error(D: ArrayLike, y: ArrayLike) -> float:
-    """The expected error if ties are broken at random, 1 − [y ∈ H]/|H| on average, H the best classes of a row.
+    """Return the expected error with random ties: the mean of 1 − [y ∈ H]/|H|, H the best classes of a row.
 
     Examples
     --------
@@ -134,7 +136,7 @@ def expected_error(D: ArrayLike, y: ArrayLike) -> float:
 
 
 def _as_good_as(score: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which scores reach `score`, within rounding: decoders raise the winner of a tie by its last digit."""
+    """Return which scores reach `score` up to rounding, as decoders raise the winner of a tie in its last digit."""
     reached: NDArray[np.bool_] = (score - 1e-12 * np.abs(score) - 1e-300)[:, None] <= D
     return reached
 
@@ -142,7 +144,9 @@ def _as_good_as(score: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[n
 def _length_over_distance(M: ArrayLike) -> float:
     rho = min_distance(np.asarray(M))
     if rho <= 0:
-        raise ValueError("M has two rows at distance 0; the bound divides by the least distance between rows.")
+        raise ValueError(
+            "M has two rows at distance 0, and the bound divides by the smallest distance; use distinct rows."
+        )
     return float(np.asarray(M).shape[1] / rho)
 
 
@@ -150,6 +154,6 @@ def _for_theorem_1(loss: Any) -> Loss:
     known = as_loss(loss)
     if not (known.nonnegative and known.convex_at_zero):
         raise ValueError(
-            f"loss={known.name!r} does not have L ≥ 0 and (L(z) + L(−z))/2 ≥ L(0) > 0, which Theorem 1 needs."
+            f"loss={known.name!r} does not satisfy L ≥ 0 and (L(z) + L(−z))/2 ≥ L(0) > 0, which Theorem 1 requires."
         )
     return known

@@ -1,7 +1,7 @@
-"""Bounds on the error on new examples, from margins on a sample: true with probability 1 − delta, usually above 1.
+"""Bounds on the generalisation error from margins on a sample; they hold with probability 1 − delta and often exceed 1.
 
-Multiclass margins are the score of an example's own class less the best other one, as
-`outputcodes.diagnostics.multiclass_margins` answers them.
+A multiclass margin is the score of the true class minus the best other score, as returned by
+`outputcodes.diagnostics.multiclass_margins`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from outputcodes._ground.validation import check_scores
 
 Array = NDArray[np.float64]
 
-# A solver's margins reach 1 but for its tolerance; the rest is made up for by scaling the matrix.
+# A solver reaches margins of 1 only up to its tolerance; scaling the matrix makes up for the difference.
 SLACK = 1e-3
 
 
 def pairwise_margins(D: ArrayLike, y: ArrayLike, gram: ArrayLike) -> Array:
-    """γ (k, k): the least distance of the examples of two classes from the hyperplane that tells these classes apart.
+    """Return γ (k, k), the smallest distance of the examples of two classes from the hyperplane that separates them.
 
     Parameters
     ----------
     D : array of shape (n, k)
-        Scores M_r·x of a linear or kernel machine without a bias.
+        Scores M_r·x of a linear or kernel SVM without a bias.
     y : array of shape (n,)
         Labels 0..k-1.
     gram : array of shape (k, k)
-        Inner products M_r·M_s of the classes' vectors: M @ M.T, or in the space of the kernel.
+        Inner products M_r·M_s of the class vectors: M @ M.T, or its equivalent in the space of the kernel.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def pairwise_margins(D: ArrayLike, y: ArrayLike, gram: ArrayLike) -> Array:
     lead = np.minimum(functional, functional.T)
     np.fill_diagonal(lead, np.inf)
     if (distance + np.diag(np.full(len(distance), np.inf)) == 0).any():
-        raise ValueError("gram has two equal class vectors, and no hyperplane lies between their classes.")
+        raise ValueError("gram has two equal class vectors, so no hyperplane separates their classes.")
     margins: Array = lead / np.where(np.isinf(lead), 1.0, distance)
     return margins
 
@@ -58,20 +58,20 @@ def separable_error_bound(
     by: str = "norm",
     log_base: float = math.e,
 ) -> float:
-    """Crammer & Singer's Theorem 4 and Corollary 2: the error of a machine without a bias that separates the sample.
+    """Return the bound of Crammer & Singer on the error of an SVM without a bias that separates the sample.
 
-    (130 R²/n)·(D'·log(4en)·log(4n) + log(2(2n)^N/δ)) with N = k(k − 1)/2, where D' is Σ_{r<s} 1/γ_rs² of the
-    `pairwise_margins` (by="margins"), at most Σ_{r<s} ‖M_r − M_s‖² (by="distances"), at most k‖M‖² (by="norm", the
-    corollary). The texts leave the base of the logarithm open.
+    The bound (Theorem 4 and Corollary 2) is (130 R²/n)·(D'·log(4en)·log(4n) + log(2(2n)^N/δ)) with N = k(k − 1)/2. D'
+    is Σ_{r<s} 1/γ_rs² of the `pairwise_margins` (by="margins"), at most Σ_{r<s} ‖M_r − M_s‖² (by="distances"), at most
+    k‖M‖² (by="norm", the corollary). The papers leave the base of the logarithm open.
 
     Parameters
     ----------
     D, y, gram : as for `pairwise_margins`
-        All multiclass margins must be at least 1 (no slack), positive for by="margins".
+        All multiclass margins must be at least 1 (no slack), or positive with by="margins".
     radius : float
-        Of a ball around the origin that holds all inputs.
+        Radius of a ball around the origin that contains all inputs.
     delta : float, default=0.05
-        How improbable an exception is.
+        Probability that the bound fails.
     by : {"norm", "distances", "margins"}, default="norm"
     log_base : float, default=e
 
@@ -89,7 +89,7 @@ def separable_error_bound(
     if by == "margins":
         margins = pairwise_margins(scores, labels, gram)
         if not (margins > 0).all():
-            raise ValueError("the machine does not separate the sample, and the bound needs that.")
+            raise ValueError("the SVM does not separate the sample, which the bound requires; increase C.")
         size = float((1 / np.square(margins[np.triu_indices(k, 1)])).sum())
     elif by in ("distances", "norm"):
         size = k * float(np.trace(np.asarray(gram))) if by == "norm" else size
@@ -109,10 +109,10 @@ def separable_class_error_bound(
     *,
     log_base: float = math.e,
 ) -> float:
-    """Corollary 3: the probability that exactly one of "is of class `label`" and "is called so" holds.
+    """Return the bound of Corollary 3 on the probability that "is of class `label`" and "is predicted so" disagree.
 
-    As `separable_error_bound`, with Σ_s ‖M_label − M_s‖² for D' (k‖M_label‖² + ‖M‖² where the class vectors sum to 0)
-    and N = k − 1; only the hyperplanes of this class need margins of at least 1.
+    It is `separable_error_bound` with D' = Σ_s ‖M_label − M_s‖² (k‖M_label‖² + ‖M‖² if the class vectors sum to 0) and
+    N = k − 1. Only the hyperplanes of this class need margins of at least 1.
 
     Examples
     --------
@@ -140,23 +140,24 @@ def boosting_margin_bound(
     *,
     all_theta: bool = False,
 ) -> float:
-    """Theorem 3 of Allwein, Schapire & Singer with explicit constants: the error of voted columns on new examples.
+    """Return the bound of Allwein, Schapire & Singer on the error of voted columns on new examples.
 
-    The share of margins at most θ, plus 16·√(ln(16 ln L/(θ²δ))/(8n) + (2d/(nθ²))·ln(2eLn/d)·ln(eL²n/d)).
+    This is Theorem 3 with explicit constants: the share of margins at most θ, plus
+    16·√(ln(16 ln L/(θ²δ))/(8n) + (2d/(nθ²))·ln(2eLn/d)·ln(eL²n/d)).
 
     Parameters
     ----------
     margins : array of shape (n,)
-        Multiclass margins of the sample, columns being weighted means of binary hypotheses.
+        Multiclass margins of the sample, where columns are weighted means of binary hypotheses.
     n_columns : int
         The length L of the code.
     vc_dimension : float
-        d, of the binary hypotheses; n ≥ d·L ≥ 1 is needed.
+        d, the VC dimension of the binary hypotheses; n ≥ d·L ≥ 1 is required.
     theta : float
-        The margin asked for, in (0, 1], chosen before the sample was seen unless `all_theta`.
+        The margin, in (0, 1]; must be chosen without looking at the sample, unless `all_theta`.
     delta : float, default=0.05
     all_theta : bool, default=False
-        Hold for all θ at once: θ is then rounded down to a power of ½, and δ shared out among them.
+        Return a bound that holds for all θ at once: θ is rounded down to a power of ½, and δ is divided among them.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def boosting_margin_bound(
         raise ValueError(f"theta={theta!r} must be above 0 and at most 1.")
     if not n >= d * L >= 1:
         raise ValueError(
-            f"n={n}, vc_dimension={d:g} and n_columns={L}: the theorem needs n ≥ vc_dimension·n_columns ≥ 1."
+            f"n={n}, vc_dimension={d:g} and n_columns={L}: the theorem requires n ≥ vc_dimension·n_columns ≥ 1."
         )
     share = float((sample <= theta).mean())
     if all_theta:
@@ -182,7 +183,7 @@ def boosting_margin_bound(
 
 
 def margin_loss(margins: ArrayLike, rho: float) -> float:
-    """The mean of Φ_ρ(margin) = min(1, max(0, 1 − margin/ρ)): between the shares of margins ≤ 0 and ≤ ρ.
+    """Return the mean of Φ_ρ(margin) = min(1, max(0, 1 − margin/ρ)), between the shares of margins ≤ 0 and ≤ ρ.
 
     Examples
     --------
@@ -195,9 +196,10 @@ def margin_loss(margins: ArrayLike, rho: float) -> float:
 
 
 def margin_bound(margins: ArrayLike, n_classes: int, complexity: float, rho: float, delta: float = 0.05) -> float:
-    """Error ≤ mean Φ_ρ + (4k/ρ)·R + √(ln(1/δ)/(2n)), R the Rademacher complexity of one class's score functions.
+    """Return the bound mean Φ_ρ + (4k/ρ)·R + √(ln(1/δ)/(2n)) on the error.
 
-    Mohri, Rostamizadeh & Talwalkar's bound for a fixed ρ.
+    R is the Rademacher complexity of the score functions of one class. The bound is by Mohri, Rostamizadeh & Talwalkar,
+    for a fixed ρ.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def margin_bound(margins: ArrayLike, n_classes: int, complexity: float, rho: flo
 def kernel_margin_bound(
     margins: ArrayLike, n_classes: int, radius: float, norm: float, rho: float, delta: float = 0.05
 ) -> float:
-    """`margin_bound` for kernel machines: R ≤ √(r²Λ²/n), r² = sup K(x, x), (Σ_r ‖w_r‖^p)^(1/p) ≤ Λ for some p ≥ 1.
+    """Return `margin_bound` for kernel SVMs: R ≤ √(r²Λ²/n), r² = sup K(x, x), (Σ_r ‖w_r‖^p)^(1/p) ≤ Λ for some p ≥ 1.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def kernel_margin_bound(
 
 
 def _functional_margins(D: Array, y: NDArray[np.intp]) -> Array:
-    """(k, k): the least lead of score r over score s among the examples of class r; inf where there are none."""
+    """Return the smallest lead (k, k) of score r over score s among the examples of class r; inf if there are none."""
     k = D.shape[1]
     lead = np.full((k, k), np.inf)
     for r in np.unique(y):
@@ -238,7 +240,7 @@ def _functional_margins(D: Array, y: NDArray[np.intp]) -> Array:
 
 
 def _squared_distances(gram: ArrayLike, k: int) -> Array:
-    """‖M_r − M_s‖² from inner products."""
+    """Return ‖M_r − M_s‖² from inner products."""
     products = np.asarray(gram, dtype=np.float64)
     if products.shape != (k, k) or not np.isfinite(products).all() or not np.allclose(products, products.T):
         raise ValueError(f"gram must be a symmetric ({k}, {k}) array of finite inner products M_r·M_s.")
@@ -248,11 +250,11 @@ def _squared_distances(gram: ArrayLike, k: int) -> Array:
 
 
 def _without_slack(functional: Array) -> float:
-    """The square of the scale that brings all margins to 1, an error if they are not there but for rounding."""
+    """Return the square of the scale that makes all margins 1; raise an error if they are clearly smaller."""
     if (least := float(functional.min())) < 1 - SLACK:
         raise ValueError(
-            f"the least margin is {least:.3g}: the bound needs a machine that separates the sample without slack, "
-            "all margins at least 1. Raise C, or take by='margins'."
+            f"the smallest margin is {least:.3g}, but the bound requires an SVM that separates the sample "
+            "without slack, with all margins at least 1; increase C, or use by='margins'."
         )
     return min(1.0, least) ** 2
 
@@ -269,7 +271,7 @@ def _ddag_bound(n: int, size: float, nodes: int, radius: float, delta: float, lo
 def _checked_margins(margins: ArrayLike) -> Array:
     sample = np.asarray(margins, dtype=np.float64)
     if not sample.size or np.isnan(sample).any():
-        raise ValueError("margins must be at least one number, none of them NaN.")
+        raise ValueError("margins must contain at least one number and no NaN.")
     return sample
 
 

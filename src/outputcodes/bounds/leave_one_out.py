@@ -1,10 +1,10 @@
-"""The leave-one-out error of kernel machines decoded by a code, bounded after one training.
+"""Bounds on the leave-one-out error of kernel SVMs with a code, from one training.
 
-Without a bias, leaving example i out moves a column's margin at x_i by at most α_i·K(x_i, x_i), and only against the
-entry of its class: M(y_i, s)·f_s ≥ M(y_i, s)·f_s^i ≥ M(y_i, s)·f'_s with the pessimistic margins
-f'_s = f_s − M(y_i, s)·α_is·K(x_i, x_i). A decoder that never trusts a class less when the margins speak more for it
-therefore errs on i, left out, only if it errs on f'. Passerini, Pontil & Frasconi's Theorem 4.1 and Corollary 4.1 are
-this count, written out for linear decoding and for losses.
+Without a bias, leaving out example i changes the margin of a column at x_i by at most α_i·K(x_i, x_i), and only against
+the entry of its class: M(y_i, s)·f_s ≥ M(y_i, s)·f_s^i ≥ M(y_i, s)·f'_s with the pessimistic margins
+f'_s = f_s − M(y_i, s)·α_is·K(x_i, x_i). Consider a decoder whose score of a class never falls when the margins agree
+with the class more. It misclassifies the left-out example i only if it misclassifies f'. Theorem 4.1 and Corollary 4.1
+of Passerini, Pontil & Frasconi are this count for linear decoding and for losses.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def loo_error_bound(
     decoder: str | Decoder = "linear",
     ties_as_errors: bool = False,
 ) -> float:
-    """At least the share of examples that are misclassified when left out of the training of all columns.
+    """Return a bound on the share of examples that are misclassified when left out of the training of all columns.
 
-    It holds for machines ½‖f‖² + C·Σ hinge without a bias or with one folded into the kernel (and counted in `diag`);
-    C, the code and what the decoder has learned are the same with and without the example, and a column that is left
-    with one sign is trained as any other. With a free bias, or an indefinite kernel, it is an estimate.
+    It holds for SVMs ½‖f‖² + C·Σ hinge without a bias, or with one folded into the kernel (and included in `diag`). It
+    assumes that C, the code and the fitted decoder are the same with and without the example, and that a column left
+    with one sign is trained like any other. With a free bias, or an indefinite kernel, it is an estimate.
 
     Parameters
     ----------
@@ -47,10 +47,10 @@ def loo_error_bound(
     alpha : array of shape (n, L)
         Dual variables, at least 0, and 0 where the code is 0.
     diag : array of shape (n,) or (n, L)
-        K(x_i, x_i), where columns have kernels of their own one for each.
+        K(x_i, x_i), per column if columns have their own kernels.
     decoder : str or Decoder, default="linear"
-        Loss-based with a loss that never rises, "vote", "dag", or a fitted likelihood decoder on a code in which any
-        two rows have opposite entries somewhere; for others the theorem fails and it is a ValueError.
+        Loss-based with a non-increasing loss, "vote", "dag", or a fitted likelihood decoder on a code in which any two
+        rows have opposite entries in some column. Others raise a ValueError, because the theorem fails for them.
     ties_as_errors : bool, default=False
         Whether a tie with a wrong class counts.
 
@@ -74,7 +74,9 @@ def possible_loo_errors(
     decoder: str | Decoder = "linear",
     ties_as_errors: bool = False,
 ) -> NDArray[np.bool_]:
-    """Which examples the bound counts: the others are right when left out. Parameters as for `loo_error_bound`.
+    """Return which examples the bound counts; the others are correct when left out.
+
+    The parameters are those of `loo_error_bound`.
 
     Examples
     --------
@@ -95,12 +97,12 @@ def loo_errors_in_place(
     decoder: Decoder,
     ties_as_errors: bool,
 ) -> NDArray[np.bool_]:
-    """`possible_loo_errors` of what a kernel machine has answered, which is not checked again; alpha is overwritten."""
+    """Return `possible_loo_errors` for the output of a kernel SVM, without checks; alpha is overwritten."""
     return _decoded_wrongly(F, _lowered(F, labels, M, alpha, diag), labels, M, decoder, ties_as_errors)
 
 
 def _lowered(F: Array, labels: NDArray[np.intp], M: NDArray[Any], alpha: Array, diag: Array) -> Array:
-    """`pessimistic_margins`, in the place of alpha and in blocks that stay near the processor."""
+    """Write `pessimistic_margins` into alpha, in blocks that fit into the processor cache."""
     code, own = M.astype(np.float64), diag if diag.ndim == 2 else diag[:, None]
     for some in row_blocks(len(F), 4 * M.shape[1]):
         alpha[some] *= code[labels[some]]
@@ -120,7 +122,7 @@ def _decoded_wrongly(
 
 
 def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLike, diag: ArrayLike) -> Array:
-    """f' = f_s(x_i) − M(y_i, s)·α_is·K(x_i, x_i), the worst margins (n, L) that leaving x_i out can give.
+    """Return f' = f_s(x_i) − M(y_i, s)·α_is·K(x_i, x_i), the worst margins (n, L) possible when x_i is left out.
 
     Examples
     --------
@@ -131,23 +133,23 @@ def pessimistic_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike, alpha: ArrayLi
     dual, own = np.asarray(alpha, dtype=np.float64), np.asarray(diag, dtype=np.float64)
     if dual.shape != F.shape or own.shape not in ((len(F),), F.shape):
         raise ValueError(
-            f"alpha {dual.shape} and diag {own.shape} don't fit F {F.shape}: they are (n, L), and (n,) or (n, L)."
+            f"alpha {dual.shape} and diag {own.shape} do not match F {F.shape}: use (n, L), and (n,) or (n, L)."
         )
-    # Extrema of NaN are NaN, which no comparison holds for.
+    # With NaN the extrema are NaN, and every comparison is false.
     finite = dual.min(initial=0.0) >= 0 and dual.max(initial=0.0) < np.inf
     if not finite or dual.any(where=code[labels] == 0):
         raise ValueError("alpha must be finite, at least 0, and 0 where the code of the example's class is 0.")
     if not (np.isfinite(own).all() and (own >= 0).all()):
-        raise ValueError("diag holds K(x, x) and must be finite and at least 0.")
+        raise ValueError("diag contains K(x, x) and must be finite and at least 0.")
     return _lowered(F, labels, code, dual.copy(), own)
 
 
 def decoded_wrongly(
     F: ArrayLike, y: ArrayLike, M: ArrayLike, decoder: str | Decoder, ties_as_errors: bool = False
 ) -> NDArray[np.bool_]:
-    """Which margins another class wins outright; with `ties_as_errors`, also which ones another class ties.
+    """Return which margins another class wins, or, with `ties_as_errors`, wins or ties.
 
-    Of exact leave-one-out margins, the mean is the leave-one-out error.
+    For exact leave-one-out margins, the mean is the leave-one-out error.
 
     Examples
     --------

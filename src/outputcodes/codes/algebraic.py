@@ -19,7 +19,7 @@ class Hadamard(Code):
 
     Every two rows are at distance q/2; there are q - 1 columns.
 
-    >>> Hadamard().matrix(4)
+    >>> Hadamard().draw(4).matrix()
     array([[ 1,  1,  1],
            [-1,  1, -1],
            [ 1, -1, -1],
@@ -42,7 +42,7 @@ class BCH(Code):
     (constant, repeated and mirrored ones are dropped), then for rho. Where no more than `length` splits of
     the classes exist, the code is the complete one. Needs galois: pip install "outputcodes[bch]".
 
-    >>> M = BCH().matrix(10, random_state=0)
+    >>> M = BCH().draw(10, random_state=0).matrix()
     >>> M.shape
     (10, 30)
     >>> from outputcodes.codes import min_distance
@@ -65,13 +65,13 @@ class BCH(Code):
                 f"{(k - 1).bit_length()} columns; length=None takes {3 * k}."
             )
         complete = complete_length(k) <= L
-        M = Complete(max_classes=k).matrix(k) if complete else _chosen_codewords(k, L, rng)
+        M = Complete(max_classes=k).draw(k).matrix() if complete else _chosen_codewords(k, L, rng)
         if M.shape[1] < L and not (complete and self.length is None):
             warnings.warn(
                 f"length={L} was asked for, {M.shape[1]} columns are given: without constant, repeated and "
                 f"mirrored columns no more are left for n_classes={k}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return M
 

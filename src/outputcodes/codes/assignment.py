@@ -168,7 +168,7 @@ class Assigned(DataDriven):
         return answer(k, rng, problem)
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        M: Matrix = as_code(self.code).matrix(k, random_state=rng, problem=problem)
+        M: Matrix = as_code(self.code).draw(k, random_state=rng, problem=problem).matrix()
         return np.ascontiguousarray(M[assign(M, self._similarity(k, problem), self.similar)])
 
     def _similarity(self, k: int, problem: Any) -> ArrayLike:
@@ -181,7 +181,7 @@ class Assigned(DataDriven):
             except ValueError as error:
                 raise ValueError(f"similarity='centroids' can't use this X, 'confusions' can: {error}") from error
         held_out = HeldOut(problem, k, self.cv)
-        return confusion_similarity(held_out.confusion(held_out.total(OneVsAll().matrix(k))))
+        return confusion_similarity(held_out.confusion(held_out.total(OneVsAll().draw(k).matrix())))
 
 
 def _smallest(alike: Array, apart: Array) -> NDArray[np.intp]:

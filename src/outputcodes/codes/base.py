@@ -1,4 +1,4 @@
-"""What every code is: an object with `matrix(n_classes)`, whose answer is a (k, L) array over {-1, 0, +1}."""
+"""What every code is: an object whose `draw(n_classes)` returns the rows of that many classes over {-1, 0, +1}."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-Matrix = NDArray[np.int8]
+from outputcodes._ground.drawn_code import DrawnCode, Matrix, MatrixCode
+
+__all__ = ["Code", "Matrix", "as_entries", "as_generator", "checked_integer", "checked_n_classes"]
 
 
 def checked_integer(name: str, value: Any, minimum: int, remedy: str) -> int:
@@ -38,14 +40,14 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def as_entries(M: ArrayLike) -> Matrix:
-    """Return M, or the rows of a mapping from labels, as a (k, L) int8 array over {-1, 0, +1}, or raise ValueError.
+    """Return a matrix, a drawn code or the rows of a mapping from labels as a (k, L) int8 array over {-1, 0, +1}.
 
     >>> as_entries([[1.0, -1.0], [0.0, 1.0]])
     array([[ 1, -1],
            [ 0,  1]], dtype=int8)
     """
-    if isinstance(M, str) or hasattr(M, "matrix"):
-        raise ValueError(f"{M!r} is a code without a number of classes; draw its matrix first: as_code(...).matrix(k).")
+    if isinstance(M, str | Code):
+        raise ValueError(f"{M!r} is a code without a number of classes; draw it first: as_code(...).draw(k).")
     if isinstance(M, Mapping):
         M = list(M.values())
     try:
@@ -69,40 +71,42 @@ def as_entries(M: ArrayLike) -> Matrix:
 
 
 class Code(BaseEstimator):
-    """Base of the codes: a subclass answers `_matrix` for three classes and more.
+    """Base of the codes: a subclass writes `_matrix` for three classes and more.
 
-    Parameters are stored by `__init__` and checked when a matrix is asked for.
+    A code whose matrix would be too large writes `_draw` instead, which returns a `DrawnCode` of its own. Parameters
+    are stored by `__init__` and checked in `draw`.
 
     >>> class TwoAndRest(Code):
     ...     def _matrix(self, k, rng, problem):
     ...         return np.where(np.arange(k)[:, None] == [0, 1], 1, -1).astype(np.int8)
-    >>> TwoAndRest().matrix(3)
+    >>> TwoAndRest().draw(3).matrix()
     array([[ 1, -1],
            [-1,  1],
            [-1, -1]], dtype=int8)
-    >>> TwoAndRest().matrix(2)
+    >>> TwoAndRest().draw(2).matrix()
     array([[-1],
            [ 1]], dtype=int8)
     """
 
-    # Whether the matrix is made from data: then only a classifier, which gives a `problem`, can ask for it.
+    # Whether the code is made from data: then only a classifier, which has a `problem`, can draw it.
     needs_problem: ClassVar[bool] = False
 
-    def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
-        """Return the (k, L) int8 matrix; for two classes every code is [[-1], [+1]].
+    def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
+        """Return the code of so many classes; for two classes every code is [[-1], [+1]].
 
-        `random_state` is None, an int (same int, same matrix), a RandomState or a Generator.
+        `random_state` is None, an int (same int, same code), a RandomState or a Generator.
         `problem` is for codes made from data; the others ignore it.
         """
         k = checked_n_classes(n_classes)
         rng = as_generator(random_state)
         self._check_parameters()
-        if k == 2:
-            return np.array([[-1], [1]], dtype=np.int8)
-        return self._matrix(k, rng, problem)
+        return MatrixCode([[-1], [1]]) if k == 2 else self._draw(k, rng, problem)
+
+    def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
+        return MatrixCode(self._matrix(k, rng, problem))
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for parameters that are wrong whatever the number of classes."""
+        """Raise ValueError for parameters that are wrong for any number of classes."""
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        raise NotImplementedError(f"{type(self).__name__} must answer _matrix(k, rng, problem).")
+        raise NotImplementedError(f"{type(self).__name__} must write _matrix(k, rng, problem).")

@@ -62,7 +62,7 @@ class ConfusionGuided(DataDriven):
         checked_integer("n_pairs", self.n_pairs, 1, "it is the number of pairs tried")
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        M: Matrix = as_code(self.code).matrix(k, random_state=rng, problem=problem)
+        M: Matrix = as_code(self.code).draw(k, random_state=rng, problem=problem).matrix()
         held_out = HeldOut(problem, k, self.cv)
         total = held_out.total(M)
         for _ in range(k if self.max_columns is None else self.max_columns):

@@ -11,7 +11,7 @@ from outputcodes.codes.base import Code, Matrix, checked_integer
 class OneVsAll(Code):
     """k columns, each asking for one class against all others; rho = 2.
 
-    >>> OneVsAll().matrix(3)
+    >>> OneVsAll().draw(3).matrix()
     array([[ 1, -1, -1],
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
@@ -26,7 +26,7 @@ class OneVsAll(Code):
 class AllPairs(Code):
     """k(k-1)/2 columns: class a (+1) against class b (-1), a < b in lexicographic order, 0 elsewhere.
 
-    >>> AllPairs().matrix(3)
+    >>> AllPairs().draw(3).matrix()
     array([[ 1,  1,  0],
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
@@ -47,7 +47,7 @@ class Ordinal(Code):
     Rows belong to the classes in sorted order, as everywhere: if that is not the order meant (words such as low, mid,
     high), give the classifier a mapping {label: row}.
 
-    >>> Ordinal().matrix(4)
+    >>> Ordinal().draw(4).matrix()
     array([[-1, -1, -1],
            [ 1, -1, -1],
            [ 1,  1, -1],
@@ -74,7 +74,7 @@ class Complete(Code):
     The first row is +1; the others count upwards, the second row slowest. Above `max_classes` classes
     the code is refused.
 
-    >>> Complete().matrix(3)
+    >>> Complete().draw(3).matrix()
     array([[ 1,  1,  1],
            [-1, -1,  1],
            [-1,  1, -1]], dtype=int8)
@@ -98,7 +98,7 @@ class TernaryComplete(Code):
     It has (3^k - 2^(k+1) + 1)/2 columns, the first non-zero entry of each +1, in lexicographic order.
     Above `max_classes` classes the code is refused.
 
-    >>> TernaryComplete().matrix(3)
+    >>> TernaryComplete().draw(3).matrix()
     array([[ 0,  1,  1,  1,  1,  1],
            [ 1, -1, -1, -1,  0,  1],
            [-1, -1,  0,  1, -1, -1]], dtype=int8)

@@ -7,7 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from outputcodes.codes.base import Code, Matrix, as_entries, checked_n_classes
+from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes.codes.base import Code, as_entries, checked_n_classes
 
 
 def rows_by_label(code: Any) -> dict[Any, list[int]] | None:
@@ -27,17 +28,16 @@ def rows_by_label(code: Any) -> dict[Any, list[int]] | None:
 class Given(Code):
     """A matrix written down by the user, one row per class in sorted order; taken as it is, k = 2 too.
 
-    >>> Given([[1, 1, -1], [1, -1, 1], [-1, 1, 1]]).matrix(3)
+    >>> Given([[1, 1, -1], [1, -1, 1], [-1, 1, 1]]).draw(3).matrix()
     array([[ 1,  1, -1],
            [ 1, -1,  1],
            [-1,  1,  1]], dtype=int8)
     """
 
     def __init__(self, entries: ArrayLike) -> None:
-        # Not named `matrix` as that is the method's name.
         self.entries = entries
 
-    def matrix(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Matrix:
+    def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
         """Return the matrix if it has one row per class; `check_code` tells whether it is a good one."""
         k = checked_n_classes(n_classes)
         if rows_by_label(self.entries) is not None:
@@ -48,4 +48,4 @@ class Given(Code):
                 f"the given code has {len(M)} rows but there are n_classes={k} classes: give one row per class, "
                 "or a mapping {label: row}, which may hold classes without examples."
             )
-        return M
+        return MatrixCode(M)

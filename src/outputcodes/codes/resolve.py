@@ -14,19 +14,19 @@ from outputcodes.codes.given import Given, rows_by_label
 CODES: dict[str, Callable[[], Code]] = {}
 
 
-def as_code(code: Any) -> Any:
-    """Return the code meant by a name, an object with `matrix`, or a matrix.
+def as_code(code: Any) -> Code:
+    """Return the code meant by a name, a `Code` object, or a matrix.
 
     >>> as_code("one-vs-all")
     OneVsAll()
-    >>> as_code([[1, -1], [-1, 1], [-1, -1]]).matrix(3).shape
+    >>> as_code([[1, -1], [-1, 1], [-1, -1]]).draw(3).shape
     (3, 2)
     """
     if isinstance(code, str):
         if code in CODES:
             return CODES[code]()
         raise unknown_name("code", code, CODES)
-    if hasattr(code, "matrix") and not isinstance(code, type):
+    if isinstance(code, Code):
         return code
     if np.ndim(code) == 0:
         raise ValueError(
@@ -36,11 +36,11 @@ def as_code(code: Any) -> Any:
     return Given(code)
 
 
-def code_for(code: Any, present: NDArray[Any]) -> tuple[NDArray[Any], Any]:
+def code_for(code: Any, present: NDArray[Any]) -> tuple[NDArray[Any], Code]:
     """Return the classes in sorted order and the code whose rows they pick; a mapping may know more than are present.
 
     >>> classes, code = code_for({"dog": [-1, 1], "cat": [1, -1], "cow": [1, 1]}, np.array(["cat", "dog"]))
-    >>> classes.tolist(), code.matrix(3).tolist()
+    >>> classes.tolist(), code.draw(3).matrix().tolist()
     (['cat', 'cow', 'dog'], [[1, -1], [1, 1], [-1, 1]])
     """
     rows = rows_by_label(code)

@@ -46,7 +46,7 @@ class Dense(_Sampled):
     rule="published" allows that. Mirrored columns are allowed. Rows are always distinct. With hundreds
     of classes a fixed budget of work, the same on every machine, allows fewer candidates.
 
-    >>> M = Dense().matrix(10, random_state=0)
+    >>> M = Dense().draw(10, random_state=0).matrix()
     >>> M.shape
     (10, 34)
     >>> from outputcodes.codes import min_distance
@@ -58,7 +58,7 @@ class Dense(_Sampled):
         strict = self.rule == "strict"
         L = int(self.length or math.ceil(10 * math.log2(k)))
         if self.length is None and complete_length(k) < L:
-            return Complete().matrix(k)
+            return Complete().draw(k).matrix()
         self._refuse_length(k, (k - 1).bit_length(), 2**k - 2 if strict else 2**k)
 
         def admissible(M: Matrix) -> bool:
@@ -77,7 +77,7 @@ class Sparse(_Sampled):
     two classes are opposed in some column; rule="published" only forbids zero columns, zero rows and
     equal rows. With hundreds of classes a fixed budget of work allows fewer candidates.
 
-    >>> M = Sparse().matrix(10, random_state=0)
+    >>> M = Sparse().draw(10, random_state=0).matrix()
     >>> M.shape
     (10, 50)
     >>> bool(((M == 1).any(axis=0) & (M == -1).any(axis=0)).all())
@@ -88,7 +88,7 @@ class Sparse(_Sampled):
         strict = self.rule == "strict"
         L = int(self.length or math.ceil(15 * math.log2(k)))
         if self.length is None and ternary_complete_length(k) < L:
-            return TernaryComplete().matrix(k)
+            return TernaryComplete().draw(k).matrix()
         # Opposing every two of k classes takes 2^L >= k; distinct non-zero rows take 3^L - 1 >= k.
         self._refuse_length(k, next(s for s in count(1) if (2**s if strict else 3**s - 1) >= k))
 

@@ -79,7 +79,7 @@ class DiscriminantTree(DataDriven):
 
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
-            X = problem.margins(OneVsAll().matrix(k), 5 if self.cv is None else self.cv)
+            X = problem.margins(OneVsAll().draw(k).matrix(), 5 if self.cv is None else self.cv)
         else:
             X = _numbers(take_rows(problem.X, problem.rows))
         return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)

@@ -12,6 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.drawn_code import AnyCode
 
 # Powers up to the third, summed over any code, stay finite.
 LARGEST_MARGIN = 1e100
@@ -31,6 +32,12 @@ class Decoder(BaseEstimator):
     # decoder's own `cv`; NaN where a fold could not train the column).
     needs: ClassVar[Literal["train", "held-out"] | None] = None
 
+    # How margins are held out for a decoder that needs them: a number of folds, a splitter, or None for 5.
+    cv: Any = None
+
+    # Whether it reads a drawn code by its `rows` and `blocks`; otherwise it receives the matrix.
+    reads_drawn: ClassVar[bool] = False
+
     # Whether exact ties of scores are broken by the linear score M·f before the index. Losses that saturate tie in
     # floating point where the margins still tell the classes apart; ties of votes and of Hamming distances are real.
     breaks_ties: bool = True
@@ -40,6 +47,19 @@ class Decoder(BaseEstimator):
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         raise NotImplementedError
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether it writes `probabilities`."""
+        return type(self).probabilities is not Decoder.probabilities
+
+    def probabilities(self, F: ArrayLike, M: ArrayLike) -> Array:
+        """Return class probabilities (n, k), largest for the prediction; only where the decoder has them."""
+        raise NotImplementedError(f"{type(self).__name__} has no probabilities.")
+
+    def as_read(self, code: AnyCode) -> Any:
+        """Return a code as this decoder reads it: a matrix, unless it `reads_drawn` codes."""
+        return code if self.reads_drawn else np.asarray(code)
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Why this decoder can't serve the code M, or None."""

@@ -1,4 +1,4 @@
-"""What every classifier does that ends in a code, margins and a decoder: scores, predictions, another decoder."""
+"""DecodingClassifier: what all classifiers share that end in a code, margins and a decoder."""
 
 from __future__ import annotations
 
@@ -11,55 +11,82 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode
+from outputcodes._ground.targets import Targets
 from outputcodes._ground.validation import check_targets, check_weight
-from outputcodes.decoders import Decoder, as_decoder
+from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.names import as_decoder
 
 Array = NDArray[np.float64]
 
 
-def _answers_probabilities(classifier: DecodingClassifier) -> bool:
+def _has_probabilities(classifier: DecodingClassifier) -> bool:
     if hasattr(classifier, "decoder_"):
-        return hasattr(classifier.decoder_, "probabilities")
-    return getattr(classifier, "probability", None) is not None or hasattr(
-        as_decoder(classifier.decoder), "probabilities"
-    )
+        return classifier.decoder_.has_probabilities
+    return classifier.probability is not None or as_decoder(classifier.decoder).has_probabilities
 
 
 class DecodingClassifier(ClassifierMixin):
     """A classifier that decodes margins.
 
-    It has a parameter `decoder` and writes `margins(X)`; its `fit` leaves `classes_`, `code_matrix_`, `margin_loss_`
-    (the loss that its columns minimise) and `decoder_`, and `class_weight_` if classes have weights of their own.
+    It has a parameter `decoder`, perhaps one called `probability`, and writes `margins(X)`; its `fit` leaves `targets_`
+    (what y held), `code_`, `margin_loss_` (the loss that its columns minimise) and `decoder_`, and `class_weight_` if
+    classes have weights of their own.
     """
 
     decoder: str | Decoder
-    classes_: NDArray[Any]
-    code_matrix_: NDArray[np.int8]
+    probability: str | None = None
+    targets_: Targets
+    code_: DrawnCode
     margin_loss_: Any
     decoder_: Decoder
     class_weight_: Array | None = None
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels that can be predicted, in sorted order; of a multilabel y its columns, 0..L-1."""
+        classes: NDArray[Any] = self._fitted("targets_").classes
+        return classes
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether y held a set of labels per row."""
+        multilabel: bool = self._fitted("targets_").multilabel
+        return multilabel
+
+    @property
+    def code_matrix_(self) -> NDArray[np.int8]:
+        """The code as a matrix (k, L); of a multilabel y the different label sets of the sample."""
+        matrix: NDArray[np.int8] = self._fitted("code_").matrix()
+        return matrix
+
     def margins(self, X: Any) -> Array:
-        """Margins (n, L): what each column answers for each row."""
+        """Return the margins (n, L) of each row under each column."""
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first."""
-        F = self.margins(X)
-        return self._as_decision(self.decoder_.scores(F, self.code_matrix_))
+        """Return class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first.
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the largest score; the first of them in a tie."""
+        For a multilabel classifier these are the scores of the labels, (n, L).
+        """
         F = self.margins(X)
-        predicted: NDArray[Any] = self.classes_[self.decoder_.predict(F, self.code_matrix_)]
-        return predicted
+        return self.targets_.decision(self.decoder_.scores(F, self.code_))
 
-    @available_if(_answers_probabilities)
+    def predict(self, X: Any) -> Any:
+        """Return the class with the largest score, the first of them in a tie; multilabel: indicators of the labels."""
+        F = self.margins(X)
+        return self.targets_.predictions(self.decoder_.predict(F, self.code_))
+
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (n, k), largest for the prediction; only where the decoder answers them."""
+        """Return class probabilities (n, k), largest for the prediction; only where the decoder has them."""
         F = self.margins(X)
-        probabilities: Array = self.decoder_.probabilities(F, self.code_matrix_)
-        return probabilities
+        return self.decoder_.probabilities(F, self.code_)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy; a row of a multilabel y is right if all its labels are."""
+        check_is_fitted(self)
+        return float(super().score(X, self.targets_.comparable(y), sample_weight))
 
     def with_decoder(
         self,
@@ -68,14 +95,16 @@ class DecodingClassifier(ClassifierMixin):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """The same trained columns under another decoder; nothing is trained again but the decoder itself.
+        """Return the same trained columns under another decoder; nothing is trained again but the decoder itself.
 
         A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
         where it needs "held-out" margins, rows that the columns were not trained on. A classifier's `probability`,
-        which says how a decoder is made, is None in the answer. Class weights count as they did in `fit`.
+        which says how a decoder is made, is None in the result. Class weights count as they did in `fit`.
         """
         check_is_fitted(self)
-        resolved = decoder_for(decoder, self.margin_loss_, self.code_matrix_)
+        if self.multilabel_:
+            raise ValueError("A multilabel classifier reads each label from its own margin: there is no decoder.")
+        resolved = decoder_for(decoder, self.margin_loss_, self.code_)
         if resolved.needs is not None:
             if X is None or y is None:
                 raise ValueError(
@@ -89,21 +118,22 @@ class DecodingClassifier(ClassifierMixin):
             weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
             if self.class_weight_ is not None:
                 weight = self.class_weight_[places] * (1.0 if weight is None else weight)
-            resolved.fit(F, places, self.code_matrix_, weight)
+            resolved.fit(F, places, self.code_, weight)
         other = copy.copy(self)
-        other.decoder = decoder
-        if hasattr(other, "probability"):
+        other.decoder, other.decoder_ = decoder, resolved
+        if self.probability is not None:
             other.probability = None
-        other.decoder_ = resolved
         return other
 
-    def _as_decision(self, D: Array) -> Array:
-        return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
+    def _fitted(self, name: str) -> Any:
+        if name not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
+        return vars(self)[name]
 
 
-def decoder_for(decoder: str | Decoder, loss: Any, M: NDArray[np.int8]) -> Decoder:
-    """A fresh decoder for columns that minimise `loss` under the code M; an error if it can't serve them."""
+def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve them."""
     resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
-    if (objection := resolved.objection(M)) is not None:
+    if (objection := resolved.objection(resolved.as_read(code))) is not None:
         raise ValueError(objection)
     return resolved

@@ -19,7 +19,7 @@ class Vote(Decoder):
     Examples
     --------
     >>> from outputcodes.codes import AllPairs
-    >>> Vote().scores([[1.0, -2.0, 0.5]], AllPairs().matrix(3)).round(3)
+    >>> Vote().scores([[1.0, -2.0, 0.5]], AllPairs().draw(3).matrix()).round(3)
     array([[0.917, 0.944, 1.1  ]])
     """
 
@@ -52,7 +52,7 @@ class Dag(Decoder):
     Examples
     --------
     >>> from outputcodes.codes import AllPairs
-    >>> Dag().scores([[1.0, -2.0, 0.5]], AllPairs().matrix(3))
+    >>> Dag().scores([[1.0, -2.0, 0.5]], AllPairs().draw(3).matrix())
     array([[1., 3., 2.]])
     """
 

@@ -1,71 +1,144 @@
-"""What a learner is to the classifier: three calls, and the name of the margin loss it minimises."""
+"""What a learner and its fitted columns are to everything else: every capability, with its default."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from outputcodes._ground.drawn_code import AnyCode
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Certificate:
     """How well each column was solved: duality gap or KKT violation, iterations, converged; (L,) each."""
 
-    gap: NDArray[np.float64]
-    iterations: NDArray[np.intp]
+    gap: Array
+    iterations: Rows
     converged: NDArray[np.bool_]
 
 
-class FittedColumns(Protocol):
-    """Trained columns: they answer margins and know nothing of classes.
+class FittedColumns:
+    """Trained columns: they return margins and know nothing about classes.
 
-    `certificate` is None where a foreign solver gives none. Kernel machines also have `dual()`.
+    Attributes
+    ----------
+    certificate : Certificate or None
+        None where a foreign solver provides none.
+    signs_only : bool
+        Whether some column has no real-valued output, so that its margins are ±1.
     """
 
-    certificate: Certificate | None
+    certificate: Certificate | None = None
+    signs_only: bool = False
 
-    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """(n, L) margins of new X, or of `rows` of the `data` that `prepare` made."""
-        ...
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """Return (n, L) margins of new X, or of `rows` of the `data` that `prepare` returned."""
+        raise NotImplementedError
+
+    def loss_after_fit(self, declared: str | None) -> str | None:
+        """Return the margin loss of the fitted columns; `declared` is that of the learner.
+
+        They differ only where a foreign estimator shows its kind of output once it is fitted.
+        """
+        return declared
+
+    def dual(self) -> Array:
+        """Return the dual variables (n, L) of the training rows; for learners with `leave_one_out = "bound"`."""
+        raise NotImplementedError(f"{type(self).__name__} has no dual variables.")
 
 
-class Learner(Protocol):
+class Learner:
     """Fits every column of a code on the same X.
 
-    `loss` names the margin loss whose f the margins are; None if the columns don't share one.
+    A new learner derives from this class and from scikit-learn's `BaseEstimator`, names its `loss` and writes `prepare`
+    and `fit_columns`. The other members are capabilities with defaults that are right for most learners.
     """
 
+    # The name of the margin loss that the margins minimise; None if the columns don't share one.
+    loss: str | None = None
+    # Whether `prepare` takes X as `RowBlocks`; otherwise the blocks are joined first.
+    takes_blocks: ClassVar[bool] = False
+    # Whether a column depends on the other columns: then its margins can't be reused in another code.
+    joint: ClassVar[bool] = False
+    # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
+    warm_starts: ClassVar[bool] = False
+    # What one training tells about the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
+    # `FittedColumns.dual` and `self_kernel`, None if nothing.
+    leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
+
     @property
-    def loss(self) -> str | None:
-        """The margin loss, by name."""
-        ...
+    def positional(self) -> bool:
+        """Whether a column's result depends on its place in the code, as with one estimator per column."""
+        return False
 
     def prepare(self, X: Any, like: Any = None) -> Any:
-        """What depends on X and the representation alone: no labels, no weights.
+        """Compute what depends on X and the representation alone: no labels, no weights.
 
-        `like` is an earlier preparation whose parts may be used again.
+        `like` is an earlier preparation of the same rows whose parts may be used again.
         """
-        ...
+        raise NotImplementedError
 
     def fit_columns(
         self,
         data: Any,
-        y: NDArray[np.intp],
-        M: NDArray[np.int8],
-        weight: NDArray[np.float64] | None = None,
-        column_weight: NDArray[np.float64] | None = None,
+        y: Rows,
+        M: AnyCode,
+        weight: Array | None = None,
+        column_weight: Array | None = None,
         *,
-        rows: NDArray[np.intp] | None = None,
-        init: FittedColumns | None = None,
+        rows: Rows | None = None,
+        init: Any = None,
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedColumns:
         """Train column j on sign M[y_i, j]; 0 = example i is absent. The learner itself is unchanged.
 
-        `y` and `weight` are aligned with `data`; `rows` picks the rows to train on (outside them y may be -1);
-        `init` is a warm start.
-        Example i weighs weight[i]·column_weight[y_i, j] in column j. Both signs occur in every column.
+        M is a drawn code: `np.asarray(M)` is its matrix; `M.rows` and `M.blocks` serve learners that need no matrix.
+        `y` and `weight` are aligned with `data`; `rows` are the rows to train on (outside them y may be -1); `init` is
+        a warm start. Example i has the weight weight[i]·column_weight[y_i, j] in column j. Both signs occur in every
+        column.
         """
-        ...
+        raise NotImplementedError
+
+    def take(self, columns: Rows, n_columns: int) -> Learner:
+        """Return the learner for some columns of a code of `n_columns`; itself unless it is positional or seeded."""
+        return self
+
+    def for_rows(self, rows: Rows, n_rows: int) -> Learner:
+        """Return the learner for some of `n_rows` rows; itself unless it holds arguments with an entry per row."""
+        return self
+
+    def release(self, data: Any) -> None:
+        """Let the next preparation that is made `like` this one take over its memory; `data` is not used again."""
+
+    def leave_one_out_margins(
+        self,
+        data: Any,
+        y: Rows,
+        M: AnyCode,
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        n_jobs: int | None = None,
+    ) -> Array:
+        """Return (n, L) margins of each of `rows` by columns trained without it; for `leave_one_out = "exact"`."""
+        raise NotImplementedError(f"{type(self).__name__} has no leave-one-out margins.")
+
+    def leave_one_out_doubt(self) -> str | None:
+        """Return why a leave-one-out "bound" is only an estimate with these parameters, or None."""
+        return None
+
+    def self_kernel(self, data: Any, rows: Rows) -> Array:
+        """Return K(x, x) of prepared rows; for `leave_one_out = "bound"`."""
+        raise NotImplementedError(f"{type(self).__name__} has no kernel.")
+
+    def flexibility(self, data: Any) -> tuple[float, ...]:
+        """Return what decides between candidates with equal errors: the smallest, as the smoothest, wins."""
+        return ()

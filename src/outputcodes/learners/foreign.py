@@ -16,6 +16,8 @@ from sklearn.base import is_regressor
 from sklearn.utils import InputTags, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from outputcodes.learners.base import Learner
+
 Array = NDArray[np.float64]
 
 # Beyond this a margin says nothing more, and every loss is still finite there.
@@ -26,7 +28,7 @@ SMALLEST_PROBABILITY = 1e-12
 class Reading(NamedTuple):
     """f = scale · answer is the margin of `loss`."""
 
-    loss: str
+    loss: str | None
     scale: float
 
 
@@ -95,7 +97,7 @@ def _is_search(estimator: Any) -> bool:
     return hasattr(estimator, "refit") and hasattr(estimator, "cv") and hasattr(estimator, "estimator")
 
 
-def answers_signs_only(estimator: Any) -> bool:
+def returns_signs_only(estimator: Any) -> bool:
     """A classifier with nothing but `predict`: its margins are ±1."""
     return not is_regressor(estimator) and not (
         hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
@@ -111,7 +113,7 @@ def reading_of(estimator: Any) -> Reading:
     >>> reading_of(SGDClassifier(loss="log_loss"))
     Reading(loss='logistic', scale=0.5)
     """
-    if hasattr(estimator, "fit_columns"):
+    if isinstance(estimator, Learner):
         return Reading(estimator.loss, 1.0)
     if is_regressor(estimator):
         return _SQUARED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
@@ -71,11 +71,11 @@ def as_learner(
         estimator = default_learner()
     elif isinstance(estimator, str):
         estimator = _by_name(estimator)
-    if hasattr(estimator, "fit_columns") and not isinstance(estimator, PerColumn):
+    if isinstance(estimator, Learner) and not isinstance(estimator, PerColumn):
         if variant == "single-call" or fit_params:
             asked = "single call" if variant == "single-call" else f"fit parameters {', '.join(fit_params or ())}"
             raise ValueError(f"{type(estimator).__name__} trains all columns at once and takes no {asked}.")
-        return cast(Learner, estimator)
+        return estimator
     inner = estimators_in(estimator)
     if not inner:
         raise ValueError("estimator=[] is an empty list; give one estimator per column of the code.")

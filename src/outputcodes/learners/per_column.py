@@ -14,13 +14,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.validation import n_rows_of, take_rows
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.foreign import (
     Reading,
-    answers_signs_only,
     read_margins,
     reading_of,
+    returns_signs_only,
     targets_of,
     weight_argument,
 )
@@ -30,7 +31,7 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class PerColumn(BaseEstimator):
+class PerColumn(Learner, BaseEstimator):
     """Train a clone of `estimator` for each column.
 
     `OutputCodeClassifier` wraps foreign estimators in it by itself; write it out to say how the margins of an
@@ -56,6 +57,9 @@ class PerColumn(BaseEstimator):
     'hinge'
     """
 
+    # The places of the columns in the whole code: seeds and estimators belong to these.
+    _places: Rows | None = None
+
     def __init__(
         self,
         estimator: Any,
@@ -71,7 +75,7 @@ class PerColumn(BaseEstimator):
         self.verbose = verbose
 
     @property
-    def loss(self) -> str | None:
+    def loss(self) -> str | None:  # type: ignore[override]
         """The margin loss of the columns; None if they differ."""
         return _common_loss(self._readings(self._estimators()))
 
@@ -93,11 +97,19 @@ class PerColumn(BaseEstimator):
             part.estimator = [estimators[j] for j in columns]
         return part
 
+    def for_rows(self, rows: Rows, n_rows: int) -> PerColumn:
+        """Return the learner with its fit parameters cut to some rows."""
+        if not self.fit_params:
+            return self
+        part = copy.copy(self)
+        part.fit_params = rows_of_params(self.fit_params, n_rows, rows)
+        return part
+
     def fit_columns(
         self,
         data: Any,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -107,8 +119,9 @@ class PerColumn(BaseEstimator):
         seed: int = 0,
     ) -> FittedPerColumn:
         """Clone and fit, column by column under joblib; `init` is not used."""
+        M = np.asarray(M)
         estimators = self._estimators(M.shape[1])
-        places = getattr(self, "_places", range(M.shape[1]))
+        places = range(M.shape[1]) if self._places is None else self._places
         pairwise = get_tags(estimators[0]).input_tags.pairwise
         jobs = []
         for j, estimator in enumerate(estimators):
@@ -145,7 +158,7 @@ class PerColumn(BaseEstimator):
         return [Reading(loss or r.loss, r.scale if self.scale is None else self.scale) for r in found]
 
 
-class FittedPerColumn:
+class FittedPerColumn(FittedColumns):
     """One fitted estimator per column.
 
     Attributes
@@ -155,13 +168,9 @@ class FittedPerColumn:
         With precomputed kernels, the rows that each column was trained on: they pick the columns of a new kernel.
     loss : str or None
         The margin loss that the fitted estimators turned out to have; None if they differ.
-    answers_signs_only : bool
-        Some estimator has nothing but `predict`.
-    certificate : None
-        Foreign solvers give none.
+    signs_only : bool
+        Whether some estimator has nothing but `predict`.
     """
-
-    certificate: Certificate | None = None
 
     def __init__(
         self,
@@ -174,8 +183,12 @@ class FittedPerColumn:
         self.rows = rows
         self.scales = [reading.scale for reading in readings]
         self.loss = _common_loss(readings)
-        self.answers_signs_only = any(map(answers_signs_only, estimators))
+        self.signs_only = any(map(returns_signs_only, estimators))
         self.n_jobs = n_jobs
+
+    def loss_after_fit(self, declared: str | None) -> str | None:
+        """Return the loss that the fitted estimators turned out to have."""
+        return self.loss
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """(n, L) margins of X, or of some of its rows."""

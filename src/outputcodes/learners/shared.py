@@ -14,13 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.validation import check_weight
-from outputcodes.learners.base import Certificate, FittedColumns
+from outputcodes.learners.base import Certificate, Learner
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class SharedLearner(ClassifierMixin, BaseEstimator):
+class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
     """Base of the learners that train all columns at once.
 
     A new one writes `prepare` and `fit_columns` (see `Learner`), names its `loss`, and is thereby also a binary
@@ -30,30 +30,11 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
     # Which X the engine takes.
     takes_sparse: ClassVar[bool] = False
     takes_nan: ClassVar[bool] = False
-    # Whether a warm start saves time and does not show in the answer; folds then start from the whole.
-    warm_starts: ClassVar[bool] = False
-    # The parameters that make the solver as exact as it can be; none where there is no tolerance.
+    # The parameters that make the solver as exact as possible; none where there is no tolerance.
     exact_parameters: ClassVar[dict[str, Any]] = {}
-
-    def prepare(self, X: Any, like: Any = None) -> Any:
-        """What depends on X alone, for all columns."""
-        raise NotImplementedError
-
-    def fit_columns(
-        self,
-        data: Any,
-        y: Rows,
-        M: NDArray[np.int8],
-        weight: Array | None = None,
-        column_weight: Array | None = None,
-        *,
-        rows: Rows | None = None,
-        init: Any = None,
-        n_jobs: int | None = None,
-        seed: int = 0,
-    ) -> FittedColumns:
-        """Train every column of M on the prepared data."""
-        raise NotImplementedError
+    # Its own `fit` passes these on; a learner that has such parameters sets them in its constructor.
+    n_jobs: int | None = None
+    random_state: int | None = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on two classes; rows of weight zero are left out."""
@@ -73,15 +54,14 @@ class SharedLearner(ClassifierMixin, BaseEstimator):
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
         # A kernel keeps its rows without weight, which may hold a third label; what they get here is never read.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
-        seed = int(getattr(self, "random_state", None) or 0)
         self.columns_ = self.fit_columns(
             self.prepare(X),
             signs,
             np.array([[-1], [+1]], dtype=np.int8),
             weight,
             rows=None if len(rows) == len(labels) else rows,
-            n_jobs=getattr(self, "n_jobs", None),
-            seed=seed,
+            n_jobs=self.n_jobs,
+            seed=int(self.random_state or 0),
         )
         if self.columns_.certificate is not None:
             self.n_iter_ = int(self.columns_.certificate.iterations.max())

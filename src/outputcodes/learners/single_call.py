@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.validation import n_rows_of, take_rows
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.per_column import FittedPerColumn, PerColumn, rows_of_params
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class SingleCall(BaseEstimator):
+class SingleCall(Learner, BaseEstimator):
     """One estimator for all columns: x is followed by the one-hot index s of the column, the label is M(y, s).
 
     A linear learner then shares one weight vector over all columns, which differ by an offset alone; boosted
@@ -37,7 +38,7 @@ class SingleCall(BaseEstimator):
         self.learner = learner
 
     @property
-    def loss(self) -> str | None:
+    def loss(self) -> str | None:  # type: ignore[override]
         """The margin loss of the one estimator."""
         return self.learner.loss
 
@@ -50,11 +51,15 @@ class SingleCall(BaseEstimator):
             raise ValueError("variant='single-call' adds columns to a table of numbers; X is none. Use 'multi-call'.")
         return X
 
+    def for_rows(self, rows: Rows, n_rows: int) -> SingleCall:
+        """Return the learner with its fit parameters cut to some rows."""
+        return SingleCall(self.learner.for_rows(rows, n_rows))
+
     def fit_columns(
         self,
         data: Any,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -64,6 +69,7 @@ class SingleCall(BaseEstimator):
         seed: int = 0,
     ) -> FittedSingleCall:
         """Stack all pairs (i, s) with M[y_i, s] ≠ 0, column after column, and train once."""
+        M = np.asarray(M)
         rows = np.arange(len(y)) if rows is None else rows
         i, s = np.nonzero(M[y[rows]])
         order = np.argsort(s, kind="stable")
@@ -85,7 +91,7 @@ class SingleCall(BaseEstimator):
         return FittedSingleCall(fitted, M.shape[1])
 
 
-class FittedSingleCall:
+class FittedSingleCall(FittedColumns):
     """The one fitted estimator, asked once per column.
 
     Attributes
@@ -95,13 +101,15 @@ class FittedSingleCall:
     n_columns : int
     """
 
-    certificate: Certificate | None = None
-
     def __init__(self, fitted: FittedPerColumn, n_columns: int) -> None:
         self.fitted = fitted
         self.loss = fitted.loss
-        self.answers_signs_only = fitted.answers_signs_only
+        self.signs_only = fitted.signs_only
         self.n_columns = n_columns
+
+    def loss_after_fit(self, declared: str | None) -> str | None:
+        """Return the loss that the fitted estimator turned out to have."""
+        return self.loss
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """(n, L) margins of X, or of some of its rows."""

@@ -20,41 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground.blocks import one_blas_thread
 from outputcodes._ground.validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, doubt_about, judge, refuse_several_labels
-
-
-class _OnPath:
-    """A learner that starts where the candidate before it ended: from its distances and its dual variables."""
-
-    def __init__(self, learner: Any, before: _OnPath | None) -> None:
-        self.learner = learner
-        self.before = before
-        self.data: Any = None
-        self.M: NDArray[np.int8] | None = None
-        self.fitted: Any = None
-
-    def prepare(self, X: Any, like: Any = None) -> Any:
-        if self.before is not None:
-            # The last Gram matrix is of no more use, but its memory is.
-            like, self.before.data = self.before.data, None
-            if hasattr(like, "gram"):
-                like.gram.spent = True
-        self.data = self.learner.prepare(X, like=like)
-        return self.data
-
-    def fit_columns(self, data: Any, y: Any, M: NDArray[np.int8], *args: Any, init: Any = None, **options: Any) -> Any:
-        # A code that the grid varies, or that is made from data, may be another one.
-        if init is None and self.before is not None and np.array_equal(M, self.before.M):  # type: ignore[arg-type]
-            init = self.before.fitted
-        return self.learner.fit_columns(data, y, M, *args, init=init, **options)
-
-    def ended(self, model: OutputCodeClassifier) -> _OnPath:
-        self.M, self.fitted = model.code_matrix_[:, model.columns_.live], model.columns_.fitted
-        self.before = None
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.learner, name)
+from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, judge, refuse_multilabel
+from outputcodes.training import TrainedCode
 
 
 def _of_the_best(name: str) -> Callable[[Any], bool]:
@@ -129,6 +96,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train and judge every candidate."""
         as_judged(self.estimator)
+        refuse_multilabel(y)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
             raise ValueError(f"param_grid={self.param_grid!r} holds no candidate; {{}} is the estimator as it is.")
@@ -142,30 +110,28 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         # Candidates share no object, neither with each other nor with the user's grid.
         models = [clone(self.estimator).set_params(**clone(params, safe=False)) for params in candidates]
         learners = [as_judged(model) for model in models]
-        for doubt in sorted({doubt for learner in learners if (doubt := doubt_about(learner))}):
+        for doubt in sorted({doubt for learner in learners if (doubt := learner.leave_one_out_doubt())}):
             warnings.warn(doubt, UserWarning, stacklevel=2)
         seed = as_seed(self.estimator.random_state)
         judged: dict[int, LeaveOneOut] = {}
         seconds = np.empty(len(candidates))
         best: tuple[Any, ...] = (np.inf,)
-        before: _OnPath | None = None
+        before: TrainedCode | None = None
         for index in _path(candidates):
             start = time.perf_counter()
             model, learner = models[index], learners[index]
-            if before is not None and type(before.learner) is not type(learner):
+            if before is not None and type(before.problem.learner) is not type(learner):
                 before = None  # what another kind of learner prepared and solved is of no use
-            given, path = (model.estimator, model.random_state), _OnPath(learner, before)
-            drawn = as_seed(model.random_state) if "random_state" in candidates[index] else seed
-            model.estimator, model.random_state = path, drawn
+            if before is not None:
+                before.problem.learner.release(before.problem.data)
+            given = model.random_state
+            model.random_state = as_seed(given) if "random_state" in candidates[index] else seed
             with one_blas_thread():
-                # What is made of the sample, which takes as long as a small fit, serves the judge too.
-                problem, code = model._problem(X, y, sample_weight, {})
-                refuse_several_labels(model)
-                judged[index] = judge(model._fit_problem(problem, code), problem, self.ties_as_errors)
-            before = path.ended(model)
-            model.estimator, model.random_state = given
+                before = model.train(X, y, sample_weight, like=before)
+                judged[index] = judge(before, model.decoder_, self.ties_as_errors)
+            model.random_state = given
             seconds[index] = time.perf_counter() - start
-            rank = (judged[index].error, *_flexibility(learner, path.data), index)
+            rank = (judged[index].error, *learner.flexibility(before.problem.data), index)
             if rank < best:
                 best, kept = rank, model
             models[index] = None
@@ -200,8 +166,9 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_of_the_best("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
-        """What the best classifier predicts."""
-        return self._best().predict(X)
+        """Return the predictions of the best classifier."""
+        predicted: NDArray[Any] = self._best().predict(X)
+        return predicted
 
     @available_if(_of_the_best("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -246,10 +213,3 @@ def _path(candidates: list[dict[str, Any]]) -> list[int]:
         return group, *(rising[name] for name in sorted(rising, reverse=True))
 
     return sorted(range(len(candidates)), key=place)
-
-
-def _flexibility(learner: Any, data: Any) -> tuple[float, ...]:
-    """What decides among equal candidates: the smoothest function wins."""
-    if hasattr(learner, "gamma"):
-        return float(data.gram.kernel.gamma), float(learner.C)
-    return (-float(learner.alpha), 0.0)

@@ -16,10 +16,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length
 
 from outputcodes._ground.validation import check_classes, take_rows
-from outputcodes.classifier import WithProblem
+from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import as_code, rows_by_label
-from outputcodes.decoders import as_decoder
-from outputcodes.decoders.classifier import decoder_for
 from outputcodes.selection.html_table import html_table
 from outputcodes.selection.statistics import corrected_t_test
 
@@ -131,7 +129,7 @@ def compare(
     pairs = [(name, code) for name in named for code in codes]
     results: list[Comparison] = []
     for p, (name, code) in enumerate(pairs):
-        model = WithProblem(
+        model = OutputCodeClassifier(
             named[name], code=_fixed(code, classes, random_state), n_jobs=n_jobs, random_state=random_state
         )
 
@@ -155,7 +153,7 @@ def compare(
 
 
 def _compare_decoders(
-    model: WithProblem,
+    model: OutputCodeClassifier,
     X: Any,
     y: NDArray[Any],
     decoders: list[Any],
@@ -171,14 +169,14 @@ def _compare_decoders(
         if kernel:
             X_train, X_test = X_train[:, train], X_test[:, train]
         start = time.perf_counter()
-        model.fit(X_train, y[train])
+        trained = model.train(X_train, y[train])
         seconds.append(time.perf_counter() - start)
         M = model.code_matrix_
         lengths.append(M.shape[1])
         F = model.margins(X_test)
         for decoder, of_decoder in zip(decoders, errors, strict=True):
-            if as_decoder(decoder).for_loss(model.margin_loss_).objection(M) is None:
-                fitted = model._fit_decoder(decoder_for(decoder, model.margin_loss_, M), model.problem_)
+            if trained.objection(decoder) is None:
+                fitted = trained.decoder(decoder)
                 of_decoder.append(float(np.mean(model.classes_[fitted.predict(F, M)] != y[test])))
         tell(f)
     return [
@@ -211,9 +209,9 @@ def _fixed(code: Any, classes: NDArray[Any], random_state: int) -> Any:
     if (rows := rows_by_label(code)) is not None:
         return rows
     resolved = as_code(code)
-    if getattr(resolved, "needs_problem", False):
+    if resolved.needs_problem:
         return code
-    M = resolved.matrix(len(classes), random_state=random_state)
+    M = resolved.draw(len(classes), random_state=random_state).matrix()
     return dict(zip(classes.tolist(), M.tolist(), strict=True))
 
 

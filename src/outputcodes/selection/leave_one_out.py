@@ -11,19 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.targets import indicates_labels
 from outputcodes.bounds.leave_one_out import loo_errors_in_place
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.learners import KernelSVM, as_learner
-from outputcodes.training import Columns, Problem, alone_on_its_side
-
-FREE_BIAS = (
-    "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
-    "is an estimate. Use bias='folded' for a bound."
-)
-INDEFINITE = (
-    "The leave-one-out bound holds for positive semi-definite kernels; with kernel='sigmoid', and with 'poly' of a "
-    "negative coef0 or a degree that is not whole, it is an estimate. Use another kernel for a bound."
-)
+from outputcodes.decoders import Decoder
+from outputcodes.learners import Learner, as_learner
+from outputcodes.training import Problem, TrainedCode, alone_on_its_side
 
 
 @dataclass(frozen=True)
@@ -82,23 +75,24 @@ def leave_one_out(
     """
     check_is_fitted(model)
     learner = as_judged(model)
-    refuse_several_labels(model)
-    if doubt := doubt_about(learner):
+    refuse_multilabel(y)
+    if doubt := learner.leave_one_out_doubt():
         warnings.warn(doubt, UserWarning, stacklevel=2)
-    model._check_features(X, reset=False)
     # The sample is checked by a copy, which takes its classes from it; what it would draw is of no use here.
     other = copy.copy(model).set_params(random_state=0)
-    problem = other._problem(X, y, sample_weight, {})[0]
-    if not np.array_equal(other.classes_, model.classes_):
-        raise ValueError(f"y has the classes {other.classes_}; the model was fitted on {model.classes_}.")
-    return judge(model, problem, ties_as_errors)
+    posed = other.pose(X, y, sample_weight)
+    if other.n_features_in_ != model.n_features_in_:
+        raise ValueError(f"X has {other.n_features_in_} features; the model was fitted on {model.n_features_in_}.")
+    if not np.array_equal(posed.targets.classes, model.classes_):
+        raise ValueError(f"y has the classes {posed.targets.classes}; the model was fitted on {model.classes_}.")
+    return judge(TrainedCode(posed.problem, model.code_, model.columns_), model.decoder_, ties_as_errors)
 
 
-def as_judged(model: Any) -> Any:
-    """The learner of a classifier whose leave-one-out error is known after one training; an error if it isn't."""
+def as_judged(model: Any) -> Learner:
+    """Return the learner of a classifier whose leave-one-out error is known after one training, or raise ValueError."""
     if isinstance(model, OutputCodeClassifier):
         learner = as_learner(model.estimator, model.variant)
-        if isinstance(learner, KernelSVM) or hasattr(learner, "leave_one_out_margins"):
+        if learner.leave_one_out is not None:
             return learner
     raise ValueError(
         f"{model!r} has no leave-one-out error after one training; give an OutputCodeClassifier over KernelSVM or "
@@ -106,53 +100,34 @@ def as_judged(model: Any) -> Any:
     )
 
 
-def refuse_several_labels(model: OutputCodeClassifier) -> None:
-    """An error for a classifier that has seen a y with several labels a row."""
-    if model.multilabel_:
-        raise ValueError("y indicates several labels a row; leave-one-out errors are known for one label a row.")
+def refuse_multilabel(y: Any) -> None:
+    """Refuse a multilabel y."""
+    if indicates_labels(y):
+        raise ValueError("y is multilabel; leave-one-out errors are known for one label per row.")
 
 
-def doubt_about(learner: Any) -> str | None:
-    """Why what is known of its leave-one-out error is an estimate; None if it is a bound, or exact."""
-    if hasattr(learner, "leave_one_out_margins"):
-        return None
-    if learner.bias == "free":
-        return FREE_BIAS
-    odd_power = learner.kernel == "poly" and (learner.coef0 < 0 or learner.degree < 0 or learner.degree % 1 != 0)
-    return INDEFINITE if odd_power or learner.kernel == "sigmoid" else None
-
-
-def judge(model: OutputCodeClassifier, problem: Problem, ties_as_errors: bool = True) -> LeaveOneOut:
-    """`leave_one_out` of a classifier and the problem that it was trained on."""
-    learner: Any = problem.learner
-    M, columns, labels = model.code_matrix_, model.columns_, problem.y[problem.rows]
+def judge(trained: TrainedCode, decoder: Decoder, ties_as_errors: bool = True) -> LeaveOneOut:
+    """Return the leave-one-out error of a trained code under a fitted decoder."""
+    problem, columns = trained.problem, trained.columns
+    learner, M, labels = problem.learner, trained.code.matrix(), problem.labels
     at, column = alone_on_its_side(M, labels)
-    # Without the only example of a side, a column answers the other one; without the only one of both, 0.
-    answer = np.where(columns.live[column], -M[labels[at], column], 0.0)
-    if hasattr(learner, "leave_one_out_margins"):
-        F = problem.margins_for_decoder(M, 2, columns)  # any number of folds: it answers the closed form
-        F[at, column] = answer
-        return _of(model.decoder_.predict(F, M) != labels, "exact", problem)
-    alpha = _dual(columns, len(labels))
-    F = columns.margins(problem.data, problem.rows)
-    F[at, column], alpha[at, column] = answer, 0.0
-    diag = problem.data.gram.diag[problem.rows] + float(learner.bias == "folded")
-    if doubt := doubt_about(learner):
-        diag = np.maximum(diag, 0.0)  # which of an indefinite kernel may be negative
-    wrong = loo_errors_in_place(F, labels, M, alpha, diag, model.decoder_, ties_as_errors)
+    # Without the only example of a side, a column returns the other one; without the only one of both, 0.
+    alone = np.where(columns.live[column], -M[labels[at], column], 0.0)
+    if learner.leave_one_out == "exact":
+        F = trained.leave_one_out_margins()
+        F[at, column] = alone
+        return _of(decoder.predict(F, M) != labels, "exact", problem)
+    alpha = np.zeros((len(labels), M.shape[1])) if columns.fitted is None else columns.dual()
+    if len(alpha) != len(labels):
+        raise ValueError(f"X and y have {len(labels)} rows of positive weight; the model was fitted on {len(alpha)}.")
+    F = trained.training_margins()
+    F[at, column], alpha[at, column] = alone, 0.0
+    diag = learner.self_kernel(problem.data, problem.rows)
+    doubt = learner.leave_one_out_doubt()
+    if doubt:
+        diag = np.maximum(diag, 0.0)  # an indefinite kernel may have negative ones
+    wrong = loo_errors_in_place(F, labels, M, alpha, diag, decoder, ties_as_errors)
     return _of(wrong, "estimate" if doubt else "bound", problem)
-
-
-def _dual(columns: Columns, n: int) -> NDArray[np.float64]:
-    """(n, L) dual variables, 0 in columns that were not trained."""
-    dual = np.zeros((n, 0)) if columns.fitted is None else columns.fitted.dual()  # type: ignore[attr-defined]
-    if len(dual) != n:
-        raise ValueError(f"X and y have {n} rows of positive weight; the model was fitted on {len(dual)}.")
-    if columns.live.all():
-        return dual
-    alpha = np.zeros((n, len(columns.live)))
-    alpha[:, columns.live] = dual
-    return alpha
 
 
 def _of(wrong: NDArray[np.bool_], kind: Literal["exact", "bound", "estimate"], problem: Problem) -> LeaveOneOut:

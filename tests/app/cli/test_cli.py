@@ -217,7 +217,7 @@ def test_systems_and_learners_are_saved_and_predict(run, fruit, tmp_path, learne
 
 def test_a_code_is_described_and_saved(run, tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
-    M = codes.as_code("dense").matrix(6, random_state=3)
+    M = codes.as_code("dense").draw(6, random_state=3).matrix()
     done = run("code", "dense", "-k", "6", "--seed", "3", "--out", tmp_path / "code.csv")
     assert done.code == 0, done.err
     assert str(codes.describe(M)) in done.out

@@ -146,7 +146,7 @@ def test_index_of_a_frame_names_its_rows():
 def test_large_codes_are_described_without_pictures():
     rng = np.random.default_rng(0)
     k, n, decoder = 120, 60, LossBased("hinge")
-    M, labels = AllPairs().matrix(k), np.arange(n)
+    M, labels = AllPairs().draw(k).matrix(), np.arange(n)
     F = M[labels] + rng.normal(size=(n, M.shape[1]))
     D, predicted = decoder.scores(F, M), decoder.predict(F, M)
     given = Answers(np.arange(k), predicted, labels, D, None, M, F, decoder, range(n))

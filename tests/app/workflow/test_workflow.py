@@ -143,13 +143,13 @@ def test_a_quick_plan_says_what_it_leaves_out_of_each_part():
 
 def test_compiling_is_no_part_of_the_time(wine, monkeypatch):
     sizes = []
-    fit = OutputCodeClassifier.fit
+    train = OutputCodeClassifier.train
 
     def counted(self, X, y, **options):
         sizes.append(X.shape[0])
-        return fit(self, X, y, **options)
+        return train(self, X, y, **options)
 
-    monkeypatch.setattr(OutputCodeClassifier, "fit", counted)
+    monkeypatch.setattr(OutputCodeClassifier, "train", counted)
     monkeypatch.setattr(evaluate_module, "_WARM", set())
     plan = make_plan(178, 3, learners=["ridge", "decision-tree"], codes=["all-pairs"], decoders=["loss"])
     halves = Source("wine", wine.table, official(["train", "test"] * 89))

@@ -18,7 +18,7 @@ from outputcodes.learners.trees.stumps import BoostedStumps
 HYPOTHESES = ["confidence", "discrete"]
 X, y = load_digits(return_X_y=True)
 X, y = X[:600], y[:600]
-ALL_PAIRS = as_code("all-pairs").matrix(10)
+ALL_PAIRS = as_code("all-pairs").draw(10).matrix()
 BINARY = np.array([[-1], [1]], dtype=np.int8)
 PARTS = ("feature", "threshold", "left", "right", "n_rounds", "stopped")
 
@@ -85,7 +85,7 @@ def test_staged_margins_and_tables_are_the_same_sums(monkeypatch):
 def test_early_stopping_keeps_the_rounds_of_least_held_out_loss():
     rng = np.random.default_rng(0)
     noisy = np.where(rng.random(600) < 0.3, rng.integers(10, size=600), y)
-    M = as_code("one-vs-all").matrix(10)
+    M = as_code("one-vs-all").draw(10).matrix()
     learner = BoostedStumps(60, validation_fraction=0.25, n_iter_no_change=5)
     data = learner.prepare(X)
     fitted = learner.fit_columns(data, noisy, M, seed=3)

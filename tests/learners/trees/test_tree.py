@@ -125,7 +125,7 @@ def test_a_column_is_the_tree_of_the_multiclass_classifier(criterion):
 
 
 def test_deep_trees_fit_distinct_examples_as_scikit_learns():
-    M = as_code("dense").matrix(10, random_state=0)
+    M = as_code("dense").draw(10, random_state=0).matrix()
     learner = Tree()
     F = learner.fit_columns(learner.prepare(X), y, M).margins(X)
     assert (np.sign(F) == M[y]).all()
@@ -158,7 +158,7 @@ def test_many_values_are_cut_into_bins_or_tried_one_by_one():
 
 @everyone
 def test_the_same_bits_for_any_number_of_threads(criterion):
-    learner, M = Tree(criterion), as_code("all-pairs").matrix(10)
+    learner, M = Tree(criterion), as_code("all-pairs").draw(10).matrix()
     data = learner.prepare(X)
     one, two, three = (learner.fit_columns(data, y, M, n_jobs=n) for n in (1, 2, 3))
     for other in (two, three):
@@ -168,7 +168,7 @@ def test_the_same_bits_for_any_number_of_threads(criterion):
 
 def test_rows_and_weights_of_columns():
     learner = Tree()
-    rows, M = np.arange(0, 400, 3), as_code("all-pairs").matrix(10)
+    rows, M = np.arange(0, 400, 3), as_code("all-pairs").draw(10).matrix()
     data = learner.prepare(X)
     part = learner.fit_columns(data, y, M, rows=rows)
     alone = learner.fit_columns(learner.prepare(X[rows]), y[rows], M)

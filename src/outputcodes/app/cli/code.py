@@ -12,7 +12,7 @@ from rich.console import Console
 from outputcodes import codes
 from outputcodes.app.cli._common import told_errors
 
-DRAWN = [name for name, make in codes.CODES.items() if not getattr(make(), "needs_problem", False)]
+DRAWN = [name for name, make in codes.CODES.items() if not make().needs_problem]
 ENDINGS = (".csv", ".png", ".svg", ".pdf")
 
 
@@ -26,7 +26,7 @@ def code(
     with told_errors():
         if out is not None and out.suffix not in ENDINGS:
             raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
-        M = codes.as_code(name).matrix(k, random_state=seed)
+        M = codes.as_code(name).draw(k, random_state=seed).matrix()
         if out is not None:
             _save(M, out)
     Console(soft_wrap=True).print(str(codes.describe(M)), markup=False, highlight=False)

@@ -105,7 +105,7 @@ def answers(
         code, margins, decoder = model.code_matrix_, model.margins(X), model.decoder_
         # Asked once: the margins of a kernel machine are the dear part.
         scores: Array | None = decoder.scores(margins, code)
-        probabilities = decoder.probabilities(margins, code) if hasattr(decoder, "probabilities") else None
+        probabilities = decoder.probabilities(margins, code) if decoder.has_probabilities else None
         predicted = decoder.predict(margins, code)
     else:
         predicted = np.searchsorted(classes, model.predict(X))

@@ -16,10 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from outputcodes.app.tables import Table
 from outputcodes.app.workflow.models import build, is_ours
 from outputcodes.app.workflow.plan import Cell
-from outputcodes.classifier import WithProblem
 from outputcodes.codes import as_code
-from outputcodes.decoders import Decoder, Softmax, as_decoder
-from outputcodes.decoders.classifier import decoder_for
+from outputcodes.decoders import Softmax
 
 METRICS = ("error", "log-loss", "balanced")
 Result = dict[str, Any]
@@ -96,10 +94,9 @@ def _evaluate(
     X, X_test = model[:-1].fit_transform(X), model[:-1].transform(X_test)
     final = model[-1]
     if cell.code:
-        final = _Kept(**final.get_params(deep=False)).set_params(
-            code=_all_rows(cell.code, classes, seed), decoder="hamming"
-        )
-    final.fit(X, y[train])
+        trained = final.set_params(code=_all_rows(cell.code, classes, seed), decoder="hamming").train(X, y[train])
+    else:
+        final.fit(X, y[train])
     fitted = time.perf_counter()
     result: Result = {"columns": None, "fit_seconds": fitted - start, "decoders": {}}
 
@@ -117,35 +114,25 @@ def _evaluate(
     asked = time.perf_counter() - fitted
     result["columns"] = M.shape[1]
     for name in cell.decoders:
-        if as_decoder(name).for_loss(final.margin_loss_).objection(M) is not None:
+        if trained.objection(name) is not None:
             continue
-        decoder = final.fitted(name, probabilities=metric == "log-loss")
+        decoder = trained.decoder(name)
+        if metric == "log-loss" and not decoder.has_probabilities:
+            decoder = trained.fit_decoder(Softmax(decoder))
         start = time.perf_counter()
         P = decoder.probabilities(F, M) if metric == "log-loss" else None
         predicted = final.classes_[decoder.predict(F, M)]
         seconds = asked + time.perf_counter() - start
         result["decoders"][name] = told(predicted, P, seconds)
-    del final.problem_
     return {**result, "size_bytes": size(final)}
-
-
-class _Kept(WithProblem):
-    """A classifier whose columns are read by one decoder after another."""
-
-    def fitted(self, name: str, *, probabilities: bool) -> Decoder:
-        """A decoder for the trained columns; one without probabilities gets those of a softmax if they are needed."""
-        decoder = self._fit_decoder(decoder_for(name, self.margin_loss_, self.code_matrix_), self.problem_)
-        if probabilities and not hasattr(decoder, "probabilities"):
-            return self._fit_decoder(Softmax(decoder), self.problem_)
-        return decoder
 
 
 def _all_rows(code: str, classes: NDArray[Any], seed: int) -> Any:
     """The code's rows by label, the same in every fold, also for classes that a fold lacks; a learned one as it is."""
     resolved = as_code(code)
-    if getattr(resolved, "needs_problem", False):
+    if resolved.needs_problem:
         return code
-    return dict(zip(classes.tolist(), resolved.matrix(len(classes), random_state=seed).tolist(), strict=True))
+    return dict(zip(classes.tolist(), resolved.draw(len(classes), random_state=seed).matrix().tolist(), strict=True))
 
 
 def row_losses(metric: str, y: NDArray[Any], predicted: NDArray[Any], P: Any, known: NDArray[Any]) -> NDArray[Any]:

@@ -221,7 +221,7 @@ def _write(
         return
     decoder = best["decoder"] or "loss"
     # Predictions stay the decoder's; the report has a reliability curve, and `predict` can tell probabilities.
-    probability = None if hasattr(as_decoder(decoder), "probabilities") else "softmax"
+    probability = None if as_decoder(decoder).has_probabilities else "softmax"
     cell = Cell(best["learner"], best["code"])
 
     def fitted(frame: Any, y: Any) -> Any:

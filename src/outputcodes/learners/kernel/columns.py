@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import over_blocks, row_blocks
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.decomposition import (
     STEPS_PER_CALL,
     WORKING_SET,
@@ -114,7 +114,7 @@ class KernelData:
         return tuple(self.gram.X.shape)
 
 
-class FittedKernelColumns:
+class FittedKernelColumns(FittedColumns):
     """Trained columns f_j(x) = Σ_i β_ij K(x_i, x) + b_j over the support vectors of all columns.
 
     Support vectors are sorted by class: a class's coefficients are kept only for the columns that it is in.

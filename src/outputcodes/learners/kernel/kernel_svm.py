@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.blocks import threads
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 from outputcodes.learners.base import Certificate
@@ -25,6 +26,15 @@ Array = NDArray[np.float64]
 
 # Up to here, or for tolerances below this, kernel values are kept in float64; else in float32.
 EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+
+FREE_BIAS = (
+    "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
+    "is an estimate. Use bias='folded' for a bound."
+)
+INDEFINITE = (
+    "The leave-one-out bound holds for positive semi-definite kernels; with kernel='sigmoid', and with 'poly' of a "
+    "negative coef0 or a degree that is not whole, it is an estimate. Use another kernel for a bound."
+)
 
 
 class KernelSVM(SharedLearner):
@@ -72,10 +82,11 @@ class KernelSVM(SharedLearner):
     array([0, 1, 2])
     """
 
-    loss: ClassVar[str] = "hinge"
+    loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
+    leave_one_out = "bound"
 
     def __init__(
         self,
@@ -123,7 +134,7 @@ class KernelSVM(SharedLearner):
         self,
         data: KernelData,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -137,6 +148,7 @@ class KernelSVM(SharedLearner):
         `init`, the same columns fitted on the same X, perhaps with other parameters or rows, gives the coefficients to
         start from, cut off at the new bounds.
         """
+        M = np.asarray(M)
         self._check_parameters()
         given = np.arange(data.gram.n) if rows is None else rows
         seen = np.sort(effective_rows(y, M, weight, rows))
@@ -154,6 +166,26 @@ class KernelSVM(SharedLearner):
         certificate = Certificate(columns.gap, columns.steps, columns.converged)
         warn_unless_converged(self, certificate)
         return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs)
+
+    def release(self, data: KernelData) -> None:
+        """Let the next preparation that is made `like` this one take over the memory of its Gram matrix."""
+        data.gram.spent = True
+
+    def leave_one_out_doubt(self) -> str | None:
+        """Return why the leave-one-out bound is only an estimate: with a free bias, or an indefinite kernel."""
+        if self.bias == "free":
+            return FREE_BIAS
+        odd_power = self.kernel == "poly" and (self.coef0 < 0 or self.degree < 0 or self.degree % 1 != 0)
+        return INDEFINITE if odd_power or self.kernel == "sigmoid" else None
+
+    def self_kernel(self, data: KernelData, rows: Rows) -> Array:
+        """Return K(x, x) of the rows, a folded bias included."""
+        diag: Array = data.gram.diag[rows] + float(self.bias == "folded")
+        return diag
+
+    def flexibility(self, data: KernelData) -> tuple[float, ...]:
+        """Return gamma, then C: the smallest is the smoothest."""
+        return float(data.gram.kernel.gamma), float(self.C)
 
     def _check_parameters(self) -> None:
         if not (callable(self.kernel) or self.kernel in KERNELS):

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.validation import take_rows
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ class LinearData:
     rotation: Rotation | None
 
 
-class FittedLinear:
+class FittedLinear(FittedColumns):
     """Trained linear columns: margins are scale · (X @ coef + intercept).
 
     Attributes

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import threads
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes.learners.linear.base import (
     Array,
     FittedLinear,
@@ -75,6 +75,8 @@ class LinearSVM(LinearLearner):
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-15, "max_iter": 100_000}
 
+    loss: str
+
     def __init__(
         self,
         C: float = 1.0,
@@ -95,7 +97,7 @@ class LinearSVM(LinearLearner):
         self,
         data: LinearData,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -105,6 +107,7 @@ class LinearSVM(LinearLearner):
         seed: int = 0,
     ) -> FittedLinear:
         """Train every column of M; `seed` orders the examples where they are visited one by one."""
+        M = np.asarray(M)
         self._check_parameters()
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
         signs, cost = M.astype(np.float64), self._costs(y, M, column_weight, rows)

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import threads
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import Array, FittedLinear, Intercept, LinearData, LinearLearner, Rows
 from outputcodes.learners.linear.descent import DualDescent
@@ -69,7 +69,7 @@ class Logistic(LinearLearner):
     (150, 3)
     """
 
-    loss: ClassVar[str] = "logistic"
+    loss = "logistic"
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}
 
@@ -83,7 +83,7 @@ class Logistic(LinearLearner):
         self,
         data: LinearData,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -93,6 +93,7 @@ class Logistic(LinearLearner):
         seed: int = 0,
     ) -> FittedLinear:
         """Train every column of M; `seed` orders the examples where they are visited one by one (sparse X)."""
+        M = np.asarray(M)
         self._check_parameters()
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
         signs, cost = M.astype(np.float64), self._costs(y, M, column_weight, rows)

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from outputcodes.learners.base import Certificate
+from outputcodes._ground.drawn_code import AnyCode
+from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 
@@ -53,6 +54,7 @@ class Ridge(SharedLearner):
 
     loss = "squared"
     takes_sparse = True
+    leave_one_out = "exact"
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
@@ -67,7 +69,7 @@ class Ridge(SharedLearner):
         self,
         data: Centred,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -77,6 +79,7 @@ class Ridge(SharedLearner):
         seed: int = 0,
     ) -> FittedRidge:
         """Solve the normal equations of each group of columns; `init` and `seed` are not used."""
+        M = np.asarray(M)
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
         gap = np.empty(M.shape[1])
         for group in self._groups(data, y, M, weight, column_weight, effective_rows(y, M, weight, rows), n_jobs):
@@ -89,7 +92,7 @@ class Ridge(SharedLearner):
         self,
         data: Centred,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -109,6 +112,7 @@ class Ridge(SharedLearner):
         >>> np.allclose(learner.leave_one_out_margins(data, y, M)[0], without_the_first.margins(X[:1])[0])
         True
         """
+        M = np.asarray(M)
         rows = np.arange(len(y)) if rows is None else rows
         target = M[y[rows]]
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
@@ -122,6 +126,10 @@ class Ridge(SharedLearner):
         F -= leverage / np.where(alone, 1, 1 - leverage) * (target - F)
         F[alone] = 0
         return F
+
+    def flexibility(self, data: Centred) -> tuple[float, ...]:
+        """Return −alpha: the strongest penalty is the smoothest."""
+        return (-float(self.alpha),)
 
     def _groups(
         self,
@@ -141,7 +149,7 @@ class Ridge(SharedLearner):
         return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 
 
-class FittedRidge:
+class FittedRidge(FittedColumns):
     """One weight vector and intercept per column.
 
     Attributes

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._histograms.binning import Binned
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import Certificate, FittedColumns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 COLUMNS_PER_TABLE = 64
 
 
-class FittedStumps:
+class FittedStumps(FittedColumns):
     """Boosted columns.
 
     Attributes

@@ -10,13 +10,13 @@ from sklearn.utils import check_array
 
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
-from outputcodes.learners.base import Certificate
+from outputcodes.learners.base import Certificate, FittedColumns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class FittedTrees:
+class FittedTrees(FittedColumns):
     """One tree per column.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
@@ -125,7 +126,7 @@ class BoostedStumps(SharedLearner):
         self,
         data: Binned,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -135,6 +136,7 @@ class BoostedStumps(SharedLearner):
         seed: int = 0,
     ) -> FittedStumps:
         """Boost every column of M. The rounds of `init`, an earlier answer for the same columns, are gone on from."""
+        M = np.asarray(M)
         self._check_parameters()
         L = M.shape[1]
         if init is not None and init.feature.shape[1] != L:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
@@ -116,7 +117,7 @@ class Tree(SharedLearner):
         self.n_jobs = n_jobs
 
     @property
-    def loss(self) -> str:
+    def loss(self) -> str:  # type: ignore[override]
         """The margin loss that the criterion stands for."""
         self._check_parameters()
         return LOSS_OF[self.criterion]
@@ -131,7 +132,7 @@ class Tree(SharedLearner):
         self,
         data: Binned,
         y: Rows,
-        M: NDArray[np.int8],
+        M: AnyCode,
         weight: Array | None = None,
         column_weight: Array | None = None,
         *,
@@ -141,6 +142,7 @@ class Tree(SharedLearner):
         seed: int = 0,
     ) -> FittedTrees:
         """Grow a tree for every column of M; there is nothing to begin with in `init`."""
+        M = np.asarray(M)
         self._check_parameters()
         rows = effective_rows(y, M, weight, rows)
         signed = class_weights(M, column_weight) * M

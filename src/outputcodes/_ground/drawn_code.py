@@ -1,0 +1,139 @@
+"""A drawn code: the rows of k classes, which learners and decoders receive whether or not they fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Matrix = NDArray[np.int8]
+Rows = NDArray[np.intp]
+
+# A matrix of more entries, 1 GiB of them, is not written down.
+MOST_ENTRIES = 1 << 30
+
+
+class ColumnBlock(NamedTuple):
+    """Columns that see the same classes.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (l,)
+        Their places in the code.
+    classes : ndarray of shape (c,)
+        The classes with an entry other than 0, in rising order.
+    entries : ndarray of int8, shape (c, l)
+        -1 and +1.
+    """
+
+    columns: Rows
+    classes: Rows
+    entries: Matrix
+
+
+class DrawnCode:
+    """A code for a given number of classes, with entries in {-1, 0, +1}.
+
+    A code that is too large to be written down derives from this class and writes `shape`, `rows` and `blocks`; the
+    other methods follow from these three. `np.asarray(code)` is `code.matrix()`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (k, L): classes and columns.
+    """
+
+    shape: tuple[int, int]
+
+    def rows(self, classes: ArrayLike) -> Matrix:
+        """Return the rows of the given classes, (len(classes), L)."""
+        raise NotImplementedError
+
+    def blocks(self) -> Iterator[ColumnBlock]:
+        """Yield the columns in blocks that see the same classes; every column with an entry is in one block."""
+        raise NotImplementedError
+
+    def matrix(self) -> Matrix:
+        """Return the whole code as an array (k, L), if it is small enough."""
+        k, L = self.shape
+        if k * L > MOST_ENTRIES:
+            raise ValueError(
+                f"A code of {k} classes and {L} columns has {k * L:,} entries, too many for a matrix: use a learner "
+                "and a decoder that read it by `rows` and `blocks`."
+            )
+        return self.rows(np.arange(k))
+
+    def take(self, columns: ArrayLike) -> DrawnCode:
+        """Return the code of some columns."""
+        return MatrixCode(self.matrix()[:, np.asarray(columns)])
+
+    def signs(self, classes: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which columns have +1, and which have -1, among the given classes."""
+        plus, minus = np.zeros(self.shape[1], dtype=bool), np.zeros(self.shape[1], dtype=bool)
+        for block in self.blocks():
+            seen = block.entries[np.isin(block.classes, classes)]
+            plus[block.columns], minus[block.columns] = (seen > 0).any(axis=0), (seen < 0).any(axis=0)
+        return plus, minus
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        # With copy=False NumPy refuses what would need a copy: so does this.
+        return np.array(self.matrix(), dtype=dtype, copy=copy)
+
+
+class MatrixCode(DrawnCode):
+    """A code that is written down.
+
+    >>> code = MatrixCode([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    >>> code.shape, code.rows([2]).tolist()
+    ((3, 3), [[0, -1, -1]])
+    >>> [(block.columns.tolist(), block.classes.tolist()) for block in code.blocks()]
+    [([0], [0, 1]), ([1], [0, 2]), ([2], [1, 2])]
+    """
+
+    def __init__(self, entries: ArrayLike) -> None:
+        self.entries: Matrix = np.ascontiguousarray(entries, dtype=np.int8)
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """(k, L)."""
+        k, L = self.entries.shape
+        return k, L
+
+    def rows(self, classes: ArrayLike) -> Matrix:
+        """Return the rows of the given classes."""
+        rows: Matrix = self.entries[np.asarray(classes, dtype=np.intp)]
+        return rows
+
+    def blocks(self) -> Iterator[ColumnBlock]:
+        """Yield the columns in blocks that see the same classes, in the order of their first columns."""
+        _, first, block = np.unique(self.entries != 0, axis=1, return_index=True, return_inverse=True)
+        for b in np.argsort(first):
+            columns = np.flatnonzero(block.reshape(-1) == b)
+            classes = np.flatnonzero(self.entries[:, columns[0]])
+            yield ColumnBlock(columns, classes, self.entries[np.ix_(classes, columns)])
+
+    def matrix(self) -> Matrix:
+        """Return the entries; they are not copied."""
+        return self.entries
+
+    def signs(self, classes: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which columns have +1, and which have -1, among the given classes."""
+        present = self.entries[classes]
+        return np.asarray((present > 0).any(axis=0)), np.asarray((present < 0).any(axis=0))
+
+    def __repr__(self) -> str:
+        return f"MatrixCode({self.entries.tolist()})"
+
+
+# What learners and decoders accept.
+AnyCode = DrawnCode | Matrix
+
+
+def as_drawn(code: DrawnCode | ArrayLike) -> DrawnCode:
+    """Return a drawn code as it is, and a matrix as one."""
+    return code if isinstance(code, DrawnCode) else MatrixCode(code)
