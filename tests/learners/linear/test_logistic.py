@@ -223,7 +223,7 @@ def test_stopping_early_is_said():
         ({"C": "1"}, "C='1'"),
         ({"C": np.nan}, "C=nan"),
         ({"tol": 0.0}, "tol=0.0"),
-        ({"max_iter": 0}, "max_iter=0 must be a whole number of at least 1"),
+        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
         ({"max_iter": 2.5}, "max_iter=2.5"),
     ],
 )

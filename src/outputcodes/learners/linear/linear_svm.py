@@ -27,7 +27,7 @@ from outputcodes.losses import as_loss
 
 
 class LinearSVM(LinearLearner):
-    """The linear support vector machine of LIBLINEAR, every column of a code at once.
+    """Linear support vector machine as in LIBLINEAR, for every column of a code at once.
 
     Column j minimises ½(‖w‖² + u²) + C Σ_i v_i ℓ(t_i (w·x_i + b)) with b = u·intercept_scaling: u is the coefficient of
     a constant feature, penalised like any other. Margins are w·x + b.
@@ -35,7 +35,7 @@ class LinearSVM(LinearLearner):
     Parameters
     ----------
     C : float, default=1.0
-        What the losses weigh against the penalty.
+        The weight of the losses relative to the penalty.
     loss : {"squared-hinge", "hinge"}, default="squared-hinge"
         ℓ(z) = max(0, 1 - z)², or max(0, 1 - z).
     fit_intercept : bool, default=True
@@ -43,9 +43,9 @@ class LinearSVM(LinearLearner):
     intercept_scaling : float, default=1.0
         The value of the constant feature; the larger, the less the intercept is penalised.
     tol : float, default=1e-4
-        A column is done when its duality gap is at most this share of its objective.
+        A column has converged when its duality gap is at most this fraction of its objective.
     max_iter : int, default=1000
-        The largest number of Newton steps (dense X) or epochs (sparse X).
+        The maximal number of Newton steps (dense X) or epochs (sparse X).
 
     Attributes
     ----------
@@ -57,10 +57,9 @@ class LinearSVM(LinearLearner):
 
     Notes
     -----
-    Dense X: joint Newton steps as in `Logistic`; the hinge through a series of smooth problems. Sparse X: dual
-    coordinate descent that updates an example in all columns at a time, without a copy of X; columns that see few
-    rows, as those of all-pairs, are trained on a passing copy of these rows alone. The answers of the two differ by the
-    tolerance only.
+    Dense X: joint Newton steps as in `Logistic`; the hinge by a series of smooth problems. Sparse X: dual coordinate
+    descent that updates an example in all columns together, without copying X; columns with few rows, such as those of
+    all-pairs, are trained on a temporary copy of these rows. Both methods give the same result within the tolerance.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class LinearSVM(LinearLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedLinear:
-        """Train every column of M; `seed` orders the examples where they are visited one by one."""
+        """Train every column of M; `seed` determines the order of the examples (sparse X)."""
         M = np.asarray(M)
         self._check_parameters()
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
@@ -122,7 +121,7 @@ class LinearSVM(LinearLearner):
                     theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, self.tol, self.max_iter)
             else:
                 descent = DualDescent(data, y, weight, rows, as_loss(self.loss), run)
-                # The hinge leaves α open where margins are 1: measured, a start saves no epochs there.
+                # For the hinge α is not determined where margins are 1; measured, a warm start saves no epochs.
                 warm = start if init is not None and squared else None
                 theta, certificate = descent.minimise(signs, cost, warm, self.tol, self.max_iter, seed)
         warn_unless_converged(self, certificate)

@@ -5,9 +5,9 @@ envelope around a, which in m = 1 - z + a/s is
 
     ℓ(m) = 0 for m ≤ 0,    s m²/2 for 0 ≤ m ≤ 1/s,    m - 1/(2s) beyond;
 
-at its minimum a ← min(max(s m, 0), 1), and s grows. The answers converge to the hinge's own, faster than linearly
-(Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, 1976), where
-coordinate descent needs thousands of epochs on features that are alike. The certificate is the duality gap of the hinge
+at its minimum a ← min(max(s m, 0), 1), and s grows. The solutions converge to that of the hinge faster than linearly
+(Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, 1976);
+coordinate descent needs thousands of epochs on correlated features. The certificate is the duality gap of the hinge
 problem: the sum of the examples' Fenchel-Young gaps and ½‖∇‖² of the smooth problem, none of them negative.
 """
 
@@ -34,14 +34,14 @@ SHARPEST = 1e9
 def minimise_hinge(
     data: LinearData, blocks: list[Block], signs: Array, cost: Array, theta: Array, run: Run, tol: float, max_iter: int
 ) -> tuple[Array, Certificate]:
-    """Coefficients of every column; `max_iter` bounds the Newton steps of each."""
+    """Return the coefficients of every column, after at most `max_iter` Newton steps each, and their certificate."""
     L = theta.shape[1]
     answer, gap, iterations, active = theta.copy(), np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.arange(L)
     constant, sharpness, hinge = data.intercept.constant, 1.0, as_loss("hinge")
     while active.size and iterations[active].max() < max_iter:
         soft = softened_hinge(sharpness)
         left = max_iter - int(iterations[active].max())
-        # Early answers only steer: they need no more digits than the gap they leave.
+        # Intermediate solutions need no more accuracy than the gap that they leave.
         enough = max(0.1 * tol, 0.03 * float(np.minimum(gap[active], 1).min()))
         newton = JointNewton(data, [replace(block) for block in blocks], signs, cost, answer[:, active], soft, run)
         answer[:, active], inner = newton.minimise(enough, left)
