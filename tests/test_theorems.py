@@ -119,7 +119,7 @@ def test_bad_arguments():
     M = oracles.one_vs_all(3)
     with pytest.raises(ValueError, match="distance 0"):
         bounds.hamming_error_bound(np.zeros((1, 3)), [0], M[[0, 0, 1]])
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="don't match"):
         bounds.average_binary_loss(np.zeros((2, 3)), [0], M, "hinge")
     for y in ([3], [-1]):
         with pytest.raises(ValueError, match="must be between 0 and 2"):

@@ -210,7 +210,7 @@ def test_as_it_is_used():
     [
         ({"criterion": "error"}, "criterion='error' is unknown"),
         ({"bins": 1}, "bins=1 must be"),
-        ({"max_depth": 0}, "max_depth=0 must be a whole number of at least 1"),
+        ({"max_depth": 0}, "max_depth=0 must be an integer of at least 1"),
         ({"min_region": 2.5}, r"min_region=2\.5 must be"),
         ({"min_gain": -1}, "min_gain=-1 must be"),
         ({"smoothing": 0}, "smoothing=0 must be a positive number"),
@@ -219,5 +219,5 @@ def test_as_it_is_used():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         Tree(**parameters).fit(X, y > 4)
-    with pytest.raises(ValueError, match="X has 3 features, and the trees know 64"):
+    with pytest.raises(ValueError, match="X has 3 features, but the trees were trained on 64"):
         Tree(max_depth=1).fit(X, y > 4).columns_.margins(X[:, :3])
