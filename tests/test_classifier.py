@@ -94,7 +94,7 @@ def test_a_decoder_that_learns_needs_data_and_says_so():
     base = OutputCodeClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"give X and y"):
         base.with_decoder("accuracy-weighted")
-    with pytest.raises(ValueError, match="which fit did not see"):
+    with pytest.raises(ValueError, match="which were not in the y of fit"):
         base.with_decoder("accuracy-weighted", X, y + 1)
     direct = OutputCodeClassifier(decoder="accuracy-weighted").fit(X, y)
     changed = base.with_decoder("accuracy-weighted", X, y)

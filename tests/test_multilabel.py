@@ -242,7 +242,7 @@ def test_what_is_refused(parameters, labels, message):
 
 
 def test_there_is_nothing_to_decode():
-    with pytest.raises(ValueError, match="there is no decoder"):
+    with pytest.raises(ValueError, match="its decoder can't be changed"):
         several().fit(X, Y).with_decoder("hamming")
 
 

@@ -20,7 +20,7 @@ from outputcodes.losses import LOSSES
 
 
 class _ByLoss(Mapping[str, Callable[[], Decoder]]):
-    """Loss-based decoding under the name of each loss in the table, later additions included."""
+    """Loss-based decoding by the name of each loss in the table, including losses that are added later."""
 
     def __getitem__(self, name: str) -> Callable[[], Decoder]:
         return partial(LossBased, LOSSES[name].name)
