@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench docs reproduce clean
+.PHONY: demo test test-haswell bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -15,6 +15,10 @@ test: .venv/installed
 	$(BIN)/lint-imports
 	# One BLAS thread for each of the two workers: more would only get in each other's way.
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2
+
+# The suite as a processor without AVX-512 runs it: what is chosen must not hang on rounding.
+test-haswell: .venv/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python .ci/as_haswell.py $(BIN)/pytest -q -n 2
 
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

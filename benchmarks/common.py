@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import sklearn
 
+from outputcodes._ground.files import in_place_of
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -39,9 +41,8 @@ def save(name: str, rows: list[dict[str, Any]]) -> None:
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    part = RESULTS / f"{name}.json.part"
-    part.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
-    part.replace(RESULTS / f"{name}.json")
+    with in_place_of(RESULTS / f"{name}.json") as part:
+        part.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

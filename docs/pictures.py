@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from outputcodes.app import workflow
-from outputcodes.app.cli.compare import _table
+from outputcodes.app import run
+from outputcodes.app.cli.compare import ranking_table
 
 HERE, WIDTH = Path(__file__).parent, 110
 
@@ -22,13 +22,13 @@ def main() -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium was not found; install it to take the picture of the report.")
-    source = workflow.open_source("digits", quick=True)
+    source = run.open_source("digits", quick=True)
     schema, n = source.table.schema, len(source.table.target)
-    plan = workflow.make_plan(n, len(schema.classes), len(schema.used), quick=True)
+    plan = run.make_plan(n, len(schema.classes), len(schema.used), quick=True)
     with tempfile.TemporaryDirectory() as folder:
-        outcome = workflow.run(source, plan, out=folder)
+        outcome = run.compare_table(source, plan, out=folder)
         console = Console(record=True, width=WIDTH, file=io.StringIO())
-        console.print(_table(outcome.rows, outcome.title, outcome.metric, WIDTH))
+        console.print(ranking_table(outcome.rows, outcome.title, WIDTH))
         console.save_svg(str(HERE / "compare.svg"), title="outputcodes compare --quick")
         page = Path(folder, "report.html").as_uri()
         switches = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1250"]

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from outputcodes.app.cli._common import names, progress_bar, told_errors
+from outputcodes.app.cli._common import names, progress_bar, reported_errors
 from reproduce import EXPERIMENTS, Experiment, Findings, find, run, write_page
 from reproduce.running import Watch, shared_out
 
@@ -38,7 +38,7 @@ def reproduce(
     if list_ or not experiment:
         console.print(_catalogue())
         return
-    with told_errors():
+    with reported_errors():
         chosen = list(EXPERIMENTS.values()) if experiment == "all" else [find(name) for name in names(experiment) or ()]
         plan = shared_out(chosen, names(datasets), dict(map(_setting, options or ())))
         written: set[str] = set()

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from outputcodes.app.run import build
 from outputcodes.app.tables import infer
-from outputcodes.app.workflow.models import build
 from outputcodes.selection import compare, mean_ranks
 from reproduce.comparing import lower_claim
 from reproduce.data import sample, splits

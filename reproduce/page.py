@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from outputcodes._ground.files import in_place_of
 from reproduce.experiment import Claim, Experiment, Findings, Picture, Result, Table, unit_key
 
 OPENING = """# Published results, reproduced
@@ -65,9 +66,8 @@ def write_page(experiments: Iterable[Experiment], folder: Path, page: Path) -> N
     rows = [(", ".join(names), *times[stem]) for stem, names in sharing.items()]
     work = Table("Run times", clock, rows, (f"All together: {whole / 60:.0f} minutes of the clock.",))
     parts = [opening, *headlines, "", _table(verdicts, "##"), _table(work, "##"), *sections]
-    part = page.with_name(page.name + ".part")
-    part.write_text("\n".join(parts), encoding="utf-8")
-    part.replace(page)
+    with in_place_of(page) as part:
+        part.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _own(experiment: Experiment, description: dict[str, Any], results: list[Result]) -> tuple[list[Result], str]:
@@ -140,11 +140,9 @@ def _drawn(picture: Picture, folder: Path) -> Path:
     from matplotlib.figure import Figure
 
     path = folder / f"{picture.stem}.svg"
-    with rc_context({"svg.hashsalt": picture.stem, "font.size": 9}):
+    with rc_context({"svg.hashsalt": picture.stem, "font.size": 9}), in_place_of(path) as part:
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         picture.draw(figure)
-        part = path.with_suffix(".part")
         figure.savefig(part, format="svg", metadata={"Date": None})
-    part.replace(path)
     return path

@@ -10,7 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from outputcodes.app.workflow.journal import Journal, Line
+from outputcodes.selection.journal import Journal, Line
 from reproduce.experiment import Experiment, Result, Unit, unit_key
 
 Watch = Callable[[str, int, int], None]

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-TOLERANCE = 1e-10
+# What is equal, and the least share of wrong answers.
+TOLERANCE, LEAST = 1e-9, 1e-10
 
 
 def stump_tests(X, categorical=()):
@@ -24,7 +25,7 @@ def stump_tests(X, categorical=()):
 
 
 def coefficient(correct, wrong):
-    share = max(wrong / (correct + wrong), TOLERANCE)
+    share = max(wrong / (correct + wrong), LEAST)
     return math.log((1 - share) / share) / 2
 
 
@@ -61,7 +62,7 @@ def pairs_rounds(X, Y, w, n_rounds, hypotheses, categorical=(), rate=1.0):
         D = {pair: weight / Z for pair, weight in D.items()}
         error = wrong + (1 - correct - wrong) / 2
         rounds.append({"feature": f, "threshold": cut, "answers": step, "Z": Z, "error": error, "D": D})
-        if score <= TOLERANCE:
+        if score <= LEAST:
             break
     return rounds
 
@@ -119,7 +120,7 @@ def triples_rounds(X, Y, w, n_rounds, categorical=(), rate=1.0):
         Z = sum(D.values())
         D = {triple: weight / Z for triple, weight in D.items()}
         rounds.append({"feature": f, "threshold": cut, "answers": a * h, "Z": Z, "W": W, "D": D})
-        if W[1] >= 1 - TOLERANCE:
+        if W[1] >= 1 - LEAST:
             break
     return rounds
 

@@ -22,13 +22,13 @@ def stumps(X, categorical=()):
 
 
 def best_stump(X, signs, D, categorical=()):
-    """The first stump whose error, an abstention counting half, is within 1e-10 of the least."""
+    """The first stump whose error, an abstention counting half, is within 1e-9 of the least."""
     rated = []
     for j, threshold, polarity, h in stumps(X, categorical):
         error = sum(d * (0.5 if a == 0 else float(a != s)) for d, a, s in zip(D, h, signs, strict=True))
         rated.append((error, j, threshold, polarity, h))
     least = min(r[0] for r in rated)
-    return next(r for r in rated if r[0] <= least + 1e-10)
+    return next(r for r in rated if r[0] <= least + 1e-9)
 
 
 def separation(D, y, f):
@@ -43,7 +43,7 @@ def fitted_round(X, y, f, D, categorical):
     """The stump of pair weights D under a colouring, its error and U over what it answers; None without an edge."""
     U, weight = separation(D, y, f)
     score, j, threshold, polarity, h = best_stump(X, [f[c] for c in y], weight, categorical)
-    if score >= 0.5 - 1e-10:
+    if score >= 0.5 - 1e-9:
         return None
     wrong = sum(d for d, a, c in zip(weight, h, y, strict=True) if a == -f[c])
     answered = sum(d for d, a in zip(weight, h, strict=True) if a != 0)

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from outputcodes.app.workflow.models import SYSTEMS
-from outputcodes.app.workflow.plan import Cell, make_plan
+from outputcodes.app.run import SYSTEMS, make_plan
+from outputcodes.selection import Cell
 
 DATA = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
 DATA = {name: (StandardScaler().fit_transform(X), y) for name, (X, y) in DATA.items()}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from outputcodes.app.workflow.journal import JournalError
+from outputcodes.selection import JournalError
 from reproduce import EXPERIMENTS, Claim, Experiment, Findings, Picture, Table, find, run, write_page
 from reproduce.comparing import compare, lower_claim, signed_ranks
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import unknown_name
 
 Array = NDArray[np.float64]
@@ -43,6 +44,8 @@ class Loss:
         L(z) ≥ L(0) > 0 for z < 0.
     odd : bool
         L(z) + L(−z) = 2L(0), so that decoders need only L(F).
+    planning : Planning
+        How a comparison treats decoding by this loss if it is not named.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Loss:
     nonincreasing: bool
     penalises_errors: bool
     odd: bool = False
+    planning: Planning = field(default_factory=Planning)
 
     def __call__(self, z: ArrayLike) -> Array:
         """Return L(z)."""
@@ -183,7 +187,18 @@ _ROWS: dict[str, tuple[Any, ...]] = {
     "hamming": (_hamming, None, None, 0.5, True, True, True, True, True),
 }
 
-LOSSES: dict[str, Loss] = {name: Loss(name, *row) for name, row in _ROWS.items()}
+# Most learners minimise one of these, and decoder="loss" then decodes by it: the others are compared if they are named.
+_NAMED_ONLY = Planning(tried=False)
+_PLANNING = {
+    **dict.fromkeys(("hinge", "squared-hinge", "logistic", "squared", "randomised"), _NAMED_ONLY),
+    "hamming": Planning(quick=True, cost=10),
+    "linear": Planning(cost=30),
+    "exponential": Planning(cost=40),
+}
+
+LOSSES: dict[str, Loss] = {
+    name: replace(Loss(name, *row), planning=_PLANNING.get(name, Planning())) for name, row in _ROWS.items()
+}
 
 
 def as_loss(loss: str | Loss | Callable[[Array], Array]) -> Loss:

@@ -70,7 +70,7 @@ def test_a_changed_file(directory):
     path = directory / "tiny.csv.gz"
     content = path.read_bytes()
     path.write_bytes(content[:-9])
-    with pytest.raises(datasets.ChecksumError, match=r"tiny\.csv\.gz is cut off or changed"):
+    with pytest.raises(datasets.ChecksumError, match=r"tiny\.csv\.gz is incomplete or changed"):
         datasets.load("tiny")
     path.unlink()
     with pytest.raises(datasets.UnavailableError, match="no such file"):
@@ -103,7 +103,7 @@ def test_scikit_learns_own(name):
 def test_names():
     with pytest.raises(ValueError, match="did you mean 'pendigits'"):
         datasets.load("pendigit")
-    with pytest.raises(datasets.UnavailableError, match="no full copy of it is known at OpenML: set OUTPUTCODES_DATA"):
+    with pytest.raises(datasets.UnavailableError, match="OpenML has no known full copy: set OUTPUTCODES_DATA"):
         datasets.load("thyroid")
 
 
@@ -240,7 +240,7 @@ def test_a_damaged_cache(openml, tmp_path):
     tiny = datasets.load("tiny")
     path = Path(tiny.provenance["location"])
     path.write_bytes(path.read_bytes()[:20])
-    with pytest.raises(datasets.ChecksumError, match="delete it and it will be fetched again"):
+    with pytest.raises(datasets.ChecksumError, match="delete it to fetch it again"):
         datasets.load("tiny")
     path.unlink()
     assert datasets.load("tiny").frame.equals(tiny.frame)

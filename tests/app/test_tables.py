@@ -187,9 +187,9 @@ BAD = {
     "target.csv": (b"x,y\n1,a\n", errors.NoTargetError, "'x', 'y'"),
     "unlabelled.csv": (b"x,class\n1,\n2,?\n", errors.NoLabelsError, "'class'"),
     "same.csv": (b"x,class\n1,a\n2,a\n", errors.OneClassError, "'a'"),
-    "cut.csv.gz": (gzip.compress(b"x,class\n" + b"1,a\n" * 99)[:-12], errors.DamagedTableError, "cut off"),
-    "no.csv.gz": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "not what its name says"),
-    "no.parquet": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "not what its name says"),
+    "cut.csv.gz": (gzip.compress(b"x,class\n" + b"1,a\n" * 99)[:-12], errors.DamagedTableError, "incomplete"),
+    "no.csv.gz": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "not in the format of its name"),
+    "no.parquet": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "not in the format of its name"),
     "no.arff": (b"x,class\n1,a\n2,b\n", errors.DamagedTableError, "no @attribute"),
     "sparse.arff": (b"@attribute x real\n@data\n{0 1}\n", errors.UnknownFormatError, "sparse"),
     "long.arff": (
@@ -202,7 +202,7 @@ BAD = {
         errors.WrongKindError,
         "'x'.*row 1 has 'y'",
     ),
-    "no.libsvm": (b"x,class\n1,a\n", errors.DamagedTableError, "not what its name says"),
+    "no.libsvm": (b"x,class\n1,a\n", errors.DamagedTableError, "not in the format of its name"),
     "infinite.csv": (b"x,class\n1,a\ninf,b\n", errors.WrongKindError, "'x'.*row 2 has 'inf'"),
     "table.xlsx": (b"PK", errors.UnknownFormatError, ".csv, .tsv"),
 }
@@ -346,14 +346,14 @@ def test_columns_that_are_hardly_what_they_seem(tmp_path):
     path.write_text("price,id,colour,note,class\n" + "".join(lines))
     assert read(path).notes == (
         "Left out as empty: 'note'.",
-        "'price': 40 categories in 40 rows, '0,5' say; numbers need a decimal point.",
-        "'id': 40 categories in 40 rows, 'id0' say; an identifier is best left out of the file.",
+        "'price': 40 categories in 40 rows, such as '0,5'; numbers need a decimal point.",
+        "'id': 40 categories in 40 rows, such as 'id0'; remove identifiers from the file.",
     )
 
 
 @pytest.mark.parametrize("target", [None, "class"])
 @pytest.mark.parametrize("row", ["1;a", "1,5;a"])
-def test_another_separator_is_told(tmp_path, row, target):
+def test_another_separator_is_reported(tmp_path, row, target):
     path = tmp_path / "t.csv"
     path.write_text(f"x;class\n{row}\n{row}\n")
     with pytest.raises(tables.TableError, match="fields look separated by ';'"):

@@ -19,8 +19,6 @@ import numpy as np
 from numba import njit
 
 ERROR, GINI, ENTROPY, KEARNS_MANSOUR = 0, 1, 2, 3
-# Costs that differ by less than this fraction of the region's weight are equal; so are gaps up to this factor.
-TIE, WIDER = 1e-10, 1.0 + 1e-9
 
 
 @njit(nogil=True, cache=True)
@@ -94,12 +92,15 @@ def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def best_cut(values, classes, weights, n, present, missing_left, criterion, tie, counts, known, right_cost):  # type: ignore[no-untyped-def]
+def best_cut(  # type: ignore[no-untyped-def]
+    values, classes, weights, n, present, missing_left, same, criterion, tie, gap_tie, counts, known, right_cost
+):
     """Return (cost, cut, gap) for which the total cost of values[:cut] and values[cut:present] is smallest.
 
-    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between different
-    values, or, if the missing ones are on the right, before them, with a gap of 0. Among equal cuts the first with the
-    widest gap between the values on the two sides wins; cut = 0 means that there is none.
+    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between values that
+    differ by more than `same`, or, if the missing ones are on the right, before them, with a gap of 0. Among cuts whose
+    costs are within `tie`, the first with the widest gap between the values on the two sides, up to `gap_tie`, wins;
+    cut = 0 means that there is none.
     """
     clear(counts)
     clear(known)
@@ -114,7 +115,7 @@ def best_cut(values, classes, weights, n, present, missing_left, criterion, tie,
     for p in range(present - 1, 0, -1):
         total += weights[p]
         statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-        if values[p - 1] < values[p]:
+        if values[p] - values[p - 1] > same:
             statistic = settled(counts, known, criterion, statistic)
             right_cost[p] = cost_of(total, criterion, statistic)
     clear(counts)
@@ -131,12 +132,12 @@ def best_cut(values, classes, weights, n, present, missing_left, criterion, tie,
     for p in range(last):
         total += weights[p]
         statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-        if p == present - 1 or values[p] < values[p + 1]:
+        if p == present - 1 or values[p + 1] - values[p] > same:
             statistic = settled(counts, known, criterion, statistic)
             cost = cost_of(total, criterion, statistic) + right_cost[p + 1]
             if cost <= least + tie:
                 gap = values[p + 1] - values[p] if p < present - 1 else 0.0
-                if cost < least - tie or gap > widest * WIDER:
+                if cost < least - tie or gap > widest + gap_tie:
                     least, cut, widest = min(cost, least), p + 1, gap
     return least, cut, widest
 

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.costs import TIE, clear, region_cost
+from outputcodes._ground.choosing import TIE
+from outputcodes._histograms.costs import clear, region_cost
 from outputcodes._histograms.questions import goes_left
 from outputcodes._histograms.splits import find_axis
 
@@ -117,7 +118,7 @@ def part_top(sample, rules, nodes, growth, choice, tie):  # type: ignore[no-unty
         lead += sample.weight[row] if on_left[row] else -sample.weight[row]
         counts[left if on_left[row] else left + 1, sample.y[row]] += sample.weight[row]
     if choice.which[2] < 0:
-        nodes.missing_left[node] = lead >= 0.0
+        nodes.missing_left[node] = lead >= -tie
     final_left = is_final(counts[left], middle - first, depth + 1, rules)
     final_right = is_final(counts[left + 1], last - middle, depth + 1, rules)
     if not (final_left and final_right):

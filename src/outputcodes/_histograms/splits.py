@@ -3,7 +3,8 @@
 Each search keeps the question with the smallest total cost of its two sides in a `Choice`. Among questions whose costs
 are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the feature's range,
 wins: in small regions many questions are equally good, and the first feature would otherwise be chosen every time.
-Breiman, Friedman, Olshen & Stone (1984), chapter 4.
+Distances and projections are computed numbers, so that those within a billionth of their range are equal. Breiman,
+Friedman, Olshen & Stone (1984), chapter 4.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.costs import WIDER, best_cut, halfway, missing_last, shell_sort
+from outputcodes._ground.choosing import TIE
+from outputcodes._histograms.costs import best_cut, halfway, missing_last, shell_sort
 from outputcodes._histograms.questions import AXIS, SPHERE, distance
 
 
@@ -73,10 +75,11 @@ def make_room(n: int, k: int, widest: int, pool: int) -> tuple[Room, Choice]:
 
 
 @njit(nogil=True, cache=True)
-def consider(n, present, scale, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
+def consider(n, present, scale, same, gap_tie, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
     """Try every threshold of the n sorted examples; the missing ones, at the end, are tried on both sides.
 
-    Return whether a threshold was chosen; its kind and feature are then still to be set.
+    Gaps are divided by `scale`; the rest is as in `best_cut`. Return whether a threshold was chosen; its kind and
+    feature are then still to be set.
     """
     values, chosen, numbers = room.values, False, choice.numbers
     for missing_left in range(2 if present < n else 1):
@@ -87,14 +90,16 @@ def consider(n, present, scale, criterion, tie, room, choice):  # type: ignore[n
             n,
             present,
             missing_left == 1,
+            same,
             criterion,
             tie,
+            gap_tie,
             room.counts,
             room.other_counts,
             room.right_cost,
         )
         gap /= scale
-        if cost < numbers[0] - tie or (cost <= numbers[0] + tie and gap > numbers[2] * WIDER):
+        if cost < numbers[0] - tie or (cost <= numbers[0] + tie and gap > numbers[2] + gap_tie / scale):
             chosen = True
             numbers[0], numbers[2] = min(cost, numbers[0]), gap
             numbers[1] = np.inf if cut == present else halfway(values[cut - 1], values[cut])
@@ -109,7 +114,8 @@ def consider_vector(n, sample, vector, criterion, tie, room, choice):  # type: i
     shell_sort(room.values, room.rows, present)
     for p in range(n):
         room.classes[p], room.weights[p] = sample.y[room.rows[p]], sample.weight[room.rows[p]]
-    chosen = consider(n, present, 1.0, criterion, tie, room, choice)
+    same = TIE * (room.values[present - 1] - room.values[0]) if present > 0 else 0.0
+    chosen = consider(n, present, 1.0, same, same, criterion, tie, room, choice)
     if chosen:
         choice.which[3] = len(vector)
         for j in range(len(vector)):
@@ -131,7 +137,7 @@ def find_axis(sample, orders, first, last, features, criterion, tie, room, choic
         present = n
         while present > 0 and isnan(room.values[present - 1]):
             present -= 1
-        if consider(n, present, sample.ranges[f], criterion, tie, room, choice):
+        if consider(n, present, sample.ranges[f], 0.0, TIE * sample.ranges[f], criterion, tie, room, choice):
             choice.which[0], choice.which[1] = AXIS, f
 
 

@@ -20,11 +20,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import LANES, add_lanes_by_sign, aligned_zeros, sum_lanes
 
-# Errors, or Z, that differ by less are equal, so that rounding of the weights chooses no stump; the same holds for an
-# error compared with 0 or ½. Smaller errors are replaced by this value, which keeps coefficients finite.
-TIE = 1e-10
+# Errors, or Z, up to this count as 0, which ends the boosting. Smaller errors are replaced by this value, which keeps
+# coefficients finite.
+LEAST_ERROR = 1e-10
 # The histograms of as many features as fit in cache, 512 KiB, are filled in one pass.
 TILE_VALUES = 1 << 16
 
@@ -205,13 +206,13 @@ def answers(confident, score, sides, smoothing):  # type: ignore[no-untyped-def]
     if confident:
         left = 0.5 * log((left_plus + smoothing) / (left_minus + smoothing))
         right = 0.5 * log((right_plus + smoothing) / (right_minus + smoothing))
-        return left, right, score < 1.0 - TIE, score <= TIE
+        return left, right, score < 1.0 - TIE, score <= LEAST_ERROR
     correct, wrong, polarity = left_plus + right_minus, left_minus + right_plus, 1.0
     if wrong > correct + TIE:
         correct, wrong, polarity = wrong, correct, -1.0
-    error = max(wrong / (wrong + correct), TIE) if wrong + correct > 0.0 else 0.5
+    error = max(wrong / (wrong + correct), LEAST_ERROR) if wrong + correct > 0.0 else 0.5
     alpha = 0.5 * log((1.0 - error) / error)
-    return polarity * alpha, -polarity * alpha, score < 0.5 - TIE, score <= TIE
+    return polarity * alpha, -polarity * alpha, score < 0.5 - TIE, score <= LEAST_ERROR
 
 
 @njit(nogil=True, cache=True)
@@ -273,7 +274,7 @@ def boost(  # type: ignore[no-untyped-def]
             loss = 0.0
             for i in range(len(held.V)):
                 loss += abs(held.V[i, lane])
-            if state.rounds[lane] == t + 1 and loss < state.held_best[lane]:
+            if state.rounds[lane] == t + 1 and loss < (1.0 - TIE) * state.held_best[lane]:
                 state.held_best[lane], state.held_round[lane] = loss, t + 1
             elif t + 1 - state.held_round[lane] >= state.patience[lane]:
                 state.active[lane] = False

@@ -1,15 +1,14 @@
 """Saved models: one skops file with the model, the schema of its table, a summary of the training and the versions.
 
 A skops file names the type of every object in it. `load` reads the names first and builds nothing unless each of
-them is ours or on the short list below: no code from the file is run, and nothing is unpickled. That says nothing of
-the numbers in it: the trees of scikit-learn and our stumps follow the indices they hold, so that a file forged for
-the purpose can crash the process.
+them is one of ours or on the short list below: no code from the file is run, and nothing is unpickled. The numbers in
+the file are not checked: scikit-learn's trees and our stumps follow the indices they hold, so a forged file can crash
+the process.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +18,11 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
+# Public here, for projects that write files as whole as these: reproduce/ does.
+from outputcodes._ground.files import in_place_of as in_place_of
 from outputcodes.app.tables.schema import Schema
 
-# What fitted models need beyond our types and scikit-learn's estimators, which skops trusts by itself.
+# Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
 TRUSTED = frozenset(
     {
         "numpy.dtype",
@@ -31,13 +32,13 @@ TRUSTED = frozenset(
         "sklearn.tree._tree.Tree",
     }
 )
-# The member of the archive that says what the file is; the rest is what `skops.io.dump` wrote.
+# The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
 FORMAT = 1
 
 
 class ModelFileError(ValueError):
-    """A file that is no usable model; the message names the file, what is wrong and what to do."""
+    """A file without a usable model; the message names the file, what is wrong and what to do."""
 
 
 class NoSuchModelError(ModelFileError, FileNotFoundError):
@@ -45,15 +46,15 @@ class NoSuchModelError(ModelFileError, FileNotFoundError):
 
 
 class NotAModelError(ModelFileError):
-    """The file is something else: a pickle, say."""
+    """The file is something else, such as a pickle."""
 
 
 class DamagedModelError(ModelFileError):
-    """The file is cut off or damaged."""
+    """The file is incomplete or damaged."""
 
 
 class UntrustedTypesError(ModelFileError):
-    """The file holds types that are not on the list."""
+    """The file has types that are not trusted."""
 
 
 class OtherVersionError(ModelFileError):
@@ -61,23 +62,23 @@ class OtherVersionError(ModelFileError):
 
 
 class UnsavableModelError(ModelFileError):
-    """The model holds something that skops cannot write."""
+    """The model has something in it that skops cannot write."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a model file says of itself.
+    """The description in a model file.
 
     Attributes
     ----------
     schema : Schema or None
-        Of the table that the model was trained on.
+        That of the table that the model was trained on.
     summary : dict
-        What was given to `save`: plain data.
+        The one given to `save`: plain data.
     versions : dict
-        Of the packages that wrote the file.
+        Those of the packages that wrote the file.
     types : list of str
-        The types in it beyond NumPy's and scikit-learn's estimators.
+        The types in it other than NumPy's and scikit-learn's estimators.
     """
 
     schema: Schema | None
@@ -89,17 +90,17 @@ class Manifest:
 def save(
     model: Any, path: str | Path, *, schema: Schema | None = None, summary: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a fitted model to one file; it appears under its name only when it is complete.
+    """Write a fitted model to one file, which appears under its name only when it is complete.
 
     Parameters
     ----------
     model : estimator
     path : str or Path
-        By custom it ends in ".skops".
+        Usually it ends in ".skops".
     schema : Schema, optional
-        Of the training table.
+        That of the training table.
     summary : mapping, optional
-        Of the training: plain data, as JSON knows it.
+        Facts about the training: plain data, as JSON can hold it.
 
     Examples
     --------
@@ -122,10 +123,10 @@ def save(
         "summary": dict(summary or {}),
     }
     described = json.dumps(manifest, indent=1)
-    with _in_place_of(path) as part:
+    with in_place_of(path) as part:
         try:
             skops.dump(model, part, compression=ZIP_DEFLATED)
-            # skops writes some things that it cannot read again; better to learn it while the model is still there.
+            # skops writes some things that it cannot read; this shows while the model is still in memory.
             skops.load(part, trusted=skops.get_untrusted_types(file=part))
         except (TypeError, ValueError, AttributeError, ImportError) as reason:
             raise UnsavableModelError(f"{type(model).__name__} cannot be saved by skops: {reason}") from reason
@@ -134,32 +135,32 @@ def save(
 
 
 def load(path: str | Path, *, trusted: Iterable[str] = ()) -> tuple[Any, Manifest]:
-    """The model in a file that `save` wrote, and what the file says of it.
+    """Return the model in a file that `save` wrote, and the description in the file.
 
     Parameters
     ----------
     path : str or Path
     trusted : iterable of str
-        Further types that you trust, by their full names: those of a foreign estimator, such as LightGBM's.
+        The full names of further types that you trust, such as those of LightGBM's estimators.
     """
     manifest = describe(path)
     accepted = TRUSTED | set(trusted)
     if refused := [name for name in manifest.types if name not in accepted and not _is_ours(name)]:
         raise UntrustedTypesError(
-            f"{path} holds types that are not trusted: {', '.join(refused)}. Nothing was loaded. If you know where the "
-            f"file comes from, name them: load(path, trusted={refused})."
+            f"{path} has types that are not trusted: {', '.join(refused)}. Nothing was loaded. If you trust the source "
+            f"of the file, name them: load(path, trusted={refused})."
         )
     with _named_errors(path):
         return _skops().load(path, trusted=manifest.types), manifest
 
 
 def describe(path: str | Path) -> Manifest:
-    """What a model file says of itself; nothing of the model is built.
+    """Return the description in a model file; the model itself is not built.
 
     Raises
     ------
     ModelFileError
-        If it is no model file, damaged, or of another version.
+        If it is not a model file, damaged, or of another version.
     """
     path, skops = Path(path), _skops()
     with _named_errors(path):
@@ -177,7 +178,7 @@ def describe(path: str | Path) -> Manifest:
 
 
 def _check_version(path: Path, form: int, theirs: str) -> None:
-    """Until 1.0 what is inside a fitted model may change with each minor version."""
+    """Refuse files of other minor versions: until 1.0, the content of fitted models may change with each."""
     ours = version("outputcodes")
     if form != FORMAT or theirs.split(".")[:2] != ours.split(".")[:2]:
         raise OtherVersionError(
@@ -186,7 +187,7 @@ def _check_version(path: Path, form: int, theirs: str) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a name is that of a class of this package; a function of it, say, is not to be called by a file."""
+    """Whether a name is that of a class of this package; files must not call its functions."""
     module, _, attribute = name.rpartition(".")
     if not module.startswith("outputcodes."):
         return False
@@ -195,17 +196,6 @@ def _is_ours(name: str) -> bool:
     except (ImportError, AttributeError):
         return False
     return isinstance(found, type) and found.__module__ == module
-
-
-@contextmanager
-def _in_place_of(path: Path) -> Iterator[Path]:
-    """A file beside `path` which takes its place at the end, unless something goes wrong."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -220,10 +210,10 @@ def _named_errors(path: str | Path) -> Iterator[None]:
         with Path(path).open("rb") as file:
             start = file.read(2)
         if start == b"PK":
-            raise DamagedModelError(f"{path} is cut off or damaged: save the model again.") from reason
-        what = "a pickle, which may run any code when it is read" if start[:1] == b"\x80" else "no skops file"
+            raise DamagedModelError(f"{path} is incomplete or damaged: save the model again.") from reason
+        what = "a pickle, which may run any code when it is read" if start[:1] == b"\x80" else "not a skops file"
         raise NotAModelError(f"{path} is {what}; only files written by persistence.save are loaded.") from reason
-    except Exception as reason:  # what damaged bytes lead a reader to do has no bounds
+    except Exception as reason:  # damaged bytes can lead to any error
         raise DamagedModelError(f"{path} is damaged: {reason}") from reason
 
 

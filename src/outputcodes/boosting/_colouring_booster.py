@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
-from outputcodes._histograms.stumps import TIE
+from outputcodes._ground.choosing import TIE
+from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.binary_weak import binary_learner
@@ -65,7 +66,7 @@ class ColouringBooster(Booster):
             failed.clear()
             # Abstentions leave their pairs unchanged, as if the colouring did not separate them.
             answered = found.right + found.wrong
-            error, separated = max(found.wrong / answered, TIE), split.share * answered
+            error, separated = max(found.wrong / answered, LEAST_ERROR), split.share * answered
             a = self._rate(self._coefficient(error, separated))
             pairs.update(split, found.answers, a)
             record = {"error": error, "separated": separated}

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, row_blocks, serially
+from outputcodes._ground.choosing import without_noise
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-
-# Parts of φ below this, relative to the largest, are rounding errors.
-NEGLIGIBLE = 1e-10
 
 
 class Split(NamedTuple):
@@ -99,9 +97,7 @@ class PairWeights:
         """Return φ (k,) = Σ_i D(i, r) − Σ_{y_i = r} Σ_r' D(i, r'), up to a positive factor; rounding errors are 0."""
         mass = self._mass()
         into = np.sum(self.run(lambda rows: self.parts[:, rows] @ mass[rows], self._blocks), axis=0)
-        phi: Array = into - np.bincount(self.y, mass, minlength=len(into))
-        phi[np.abs(phi) <= NEGLIGIBLE * into.max()] = 0.0
-        return phi
+        return without_noise(into - np.bincount(self.y, mass, minlength=len(into)), into.max())
 
     def update(self, split: Split, h: NDArray[np.int8], a: float) -> None:
         """Update the weights after a round with predictions h (-1, 0 or +1) and coefficient a."""

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
+from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.stumps import TIE, Part, Room, make_room
+from outputcodes._histograms.stumps import Part, Room, make_room
 from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 
 Rows = NDArray[np.intp]
@@ -71,7 +72,7 @@ class ColumnWeights:
         self._worth = np.full((len(self.V), 4 if kind == ABSTAINING else 1, binned.offsets[-1]), np.inf)
 
     def best(self) -> SharedTest:
-        """Return the test with the smallest score; among those within 1e-10, the first feature, then the first cut."""
+        """Return the test with the smallest score; among those within 1e-9, the first feature, then the first cut."""
         d = len(self.binned.n_bins)
 
         def score(task: tuple[int, int]) -> None:
@@ -92,7 +93,7 @@ class ColumnWeights:
         worth, answering = self._worth.sum(axis=0), [(True, True)]
         if self.kind == ABSTAINING:
             worth, answering = _abstaining(worth), [(True, True), (True, False), (False, True)]
-        place, way = divmod(int(np.argmax((worth <= worth.min() + TIE).T)), len(worth))
+        place, way = divmod(int(first_smallest(worth.T.ravel())), len(worth))
         feature = int(np.searchsorted(self.binned.offsets, place, side="right")) - 1
         cut = place - int(self.binned.offsets[feature])
         return SharedTest(feature, cut, float(worth[way, place]), answering[way])

@@ -31,6 +31,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.blocks import Run, threads
+from outputcodes._ground.choosing import clearly_less, first_largest, without_noise
 from outputcodes._ground.drawn_code import AnyCode, MatrixCode
 from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
@@ -233,7 +234,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             step = one.answers(X)
             F += step if one.column is None else np.outer(step, one.column)
             loss = self._loss(F, M, y, weight)
-            if loss < best:
+            if clearly_less(loss, best, loss):
                 best, best_at = loss, len(kept)
             elif len(kept) - best_at >= self.n_iter_no_change:
                 break
@@ -251,7 +252,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             UserWarning,
             stacklevel=3,
         )
-        frequent = np.bincount(sample.y, sample.weight).argmax()
+        frequent = first_largest(np.bincount(sample.y, sample.weight), sample.weight.sum())
         if fixed is None:
             fixed = np.where(np.arange(len(self.classes_)) == frequent, 1, -1).astype(np.int8)[:, None]
         self.code_ = MatrixCode(fixed)
@@ -260,7 +261,8 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
         """The margins of a booster that kept no round."""
         row: Array = M[frequent].astype(np.float64)
-        return np.sign(sample.weight @ M[sample.y]) if self.targets_.multilabel else row
+        votes: Array = np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
+        return votes if self.targets_.multilabel else row
 
     def _decoder(self, M: AnyCode) -> Decoder:
         return EachLabel() if self.targets_.multilabel else decoder_for(self.decoder, self.margin_loss, M)

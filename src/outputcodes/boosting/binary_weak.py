@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
+from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.stumps import TIE
 from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges
 from outputcodes.boosting.base import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
@@ -41,7 +41,7 @@ class BinaryLearner(Protocol):
 class StumpLearner:
     """The stump of smallest weighted error.
 
-    Ties up to 1e-10 are broken by feature, then by threshold, then in favour of +1 on the left. If the feature is
+    Ties up to 1e-9 are broken by feature, then by threshold, then in favour of +1 on the left. If the feature is
     missing, a stump abstains, which counts as half a mistake.
 
     Parameters

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from outputcodes._ground.choosing import sorting_keys
+
 Array = NDArray[np.float64]
 Colouring = NDArray[np.int8]
 Coding = Literal["random", "probabilistic", "deterministic"]
@@ -59,7 +61,7 @@ def deterministic_colouring(phi: Array) -> Colouring:
     """
     minus = phi > 0
     if minus.all() or not minus.any():
-        largest_first = np.argsort(-phi, kind="stable")
+        largest_first = np.argsort(-sorting_keys(phi), kind="stable")
         minus = np.zeros(len(phi), dtype=bool)
         minus[largest_first[: len(phi) // 2]] = True
     return np.where(minus, -1, 1).astype(np.int8)

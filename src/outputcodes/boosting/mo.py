@@ -18,7 +18,7 @@ class AdaBoostMO(SingleCallBooster):
     AdaBoost runs once, on the pairs (example, column) with labels M(y, column); pairs whose entry is 0 are absent.
     The built-in weak hypothesis is a stump whose test x_f <= threshold (x_f == threshold for categorical features) is
     shared by all columns, with one value per column on either side. Thresholds lie halfway between consecutive values;
-    -inf makes a stump constant. If x_f is missing (NaN), the stump returns 0. Ties up to 1e-10 are broken by feature,
+    -inf makes a stump constant. If x_f is missing (NaN), the stump returns 0. Ties up to 1e-9 are broken by feature,
     then by threshold.
 
     Parameters

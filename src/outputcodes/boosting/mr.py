@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import Run
+from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import aligned_zeros
-from outputcodes._histograms.stumps import TIE
+from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
@@ -137,7 +138,7 @@ class AdaBoostMR(Booster):
             Z = equal + better * np.exp(-rate) + worse * np.exp(rate)
             record = {"better": better, "worse": worse, "equal": equal, "Z": float(Z)}
             yield Round(hypothesis, rate, record=record)
-            if better >= 1 - TIE:
+            if better >= 1 - LEAST_ERROR:
                 return
             triples.reweight(H, rate, Z)
 

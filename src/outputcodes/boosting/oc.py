@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
-from outputcodes._histograms.stumps import TIE
+from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.decoders import Decoder
 
@@ -107,7 +107,7 @@ class AdaBoostOC(ColouringBooster):
 
     def _coefficient(self, error: float, separated: float) -> float:
         if self.variant == "pseudo":
-            error = max(0.5 - separated * (0.5 - error), TIE)
+            error = max(0.5 - separated * (0.5 - error), LEAST_ERROR)
         return super()._coefficient(error, separated)
 
     def _check_parameters(self) -> None:

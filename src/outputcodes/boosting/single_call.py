@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
-from outputcodes._histograms.stumps import TIE
+from outputcodes._ground.choosing import TIE
+from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import ABSTAINING, CONFIDENT, DISCRETE
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.boosting.base import Booster, Sample
@@ -61,7 +62,7 @@ class SingleCallBooster(Booster):
             Z = float((factors * sides).sum())
             stump = stump_at(sample.binned, test.feature, test.cut, *answers)
             yield Round(stump, rate, record={"error": (1 - edge) / 2, "Z": Z})
-            if test.worth <= TIE:
+            if test.worth <= LEAST_ERROR:
                 return
             weights.reweight(test, factors / Z)
 
@@ -84,7 +85,7 @@ class SingleCallBooster(Booster):
             D = D * np.exp(-rate * correct)
             Z = float(D.sum())
             yield Round(hypothesis, rate, record={"error": error, "Z": Z})
-            if edge >= 1 - 2 * TIE:
+            if edge >= 1 - 2 * LEAST_ERROR:
                 return
             D /= Z
 
@@ -110,5 +111,5 @@ def coefficient(edge: Any) -> float:
     >>> round(coefficient(0.6), 6)
     0.693147
     """
-    wrong = max((1 - edge) / 2, TIE)
+    wrong = max((1 - edge) / 2, LEAST_ERROR)
     return float(np.log((1 - wrong) / wrong) / 2)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outputcodes._ground.blocks import Run
+from outputcodes._ground.choosing import first_largest, first_smallest
 from outputcodes._ground.validation import take_rows, unknown_name
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._colouring_booster import ColouringBooster
@@ -171,8 +172,9 @@ class SmoothBoost(ColouringBooster):
             for _, one in zip(range(self.n_rounds), super()._boost(part, run, copy.deepcopy(rng)), strict=False):
                 if one is not None and one.column is not None:
                     D += np.outer(one.answers(X), one.column)
-            errors.append(weight[D.argmax(axis=1) != y].sum())
-        return GAMMAS[int(np.argmin(errors))]
+            predicted = first_largest(D, np.abs(D).max(axis=1))
+            errors.append(weight[predicted != y].sum())
+        return GAMMAS[int(first_smallest(errors, weight.sum()))]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

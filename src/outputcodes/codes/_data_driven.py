@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.choosing import TIE, without_noise
 from outputcodes.codes.base import Code, Matrix
 from outputcodes.losses import as_loss
 
 Array = NDArray[np.float64]
-
-# A gain of less than this, in error or success, is rounding.
-TINY = 1e-12
 
 
 class DataDriven(Code):
@@ -58,9 +56,9 @@ class HeldOut:
         self.loss = as_loss(problem.learner.loss or "hamming")
 
     def margins(self, M: Matrix) -> Array:
-        """Return (n, L) held-out margins; 0 where a fold could not train the column."""
+        """Return (n, L) held-out margins; 0 where a fold could not train the column, or for rounding errors."""
         F: Array = np.nan_to_num(self.problem.margins(np.ascontiguousarray(M), self.cv))
-        return F
+        return without_noise(F, np.abs(F).max(axis=0, initial=0.0))
 
     def losses(self, f: Array, column: NDArray[np.int8]) -> Array:
         """Return (n, k) losses of each class on the margins f of one column."""
@@ -75,7 +73,8 @@ class HeldOut:
 
     def shares(self, total: Array) -> Array:
         """Return (n, k) probabilities that each class is predicted: equal among those of smallest loss."""
-        cheapest = total == total.min(axis=1, keepdims=True)
+        least = total.min(axis=1, keepdims=True)
+        cheapest = total <= least + TIE * np.abs(least)
         shares: Array = cheapest / cheapest.sum(axis=1, keepdims=True)
         return shares
 

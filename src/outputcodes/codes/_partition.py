@@ -9,12 +9,10 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.choosing import TIE, clearly_less, first_largest
 
 Array = NDArray[np.float64]
 Sides = NDArray[np.bool_]
-
-# Gains below this are rounding.
-TINY = 1e-12
 
 
 class ClassHistograms:
@@ -82,10 +80,10 @@ def floating_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -
         sides = inside ^ np.eye(c, dtype=bool)[movable]
         values = value(sides)
         side, side_value = _best_new(sides, values, used)
-        if side_value > best_value + TINY:
+        if clearly_less(best_value, side_value):
             best, best_value = side, side_value
-        move, after = int(values.argmax()), size + (-1 if leaving else 1)
-        if leaving and values[move] <= record[after] + TINY:
+        move, after = int(first_largest(values)), size + (-1 if leaving else 1)
+        if leaving and not clearly_less(record[after], values[move]):
             leaving = False
             continue
         inside, size = sides[move], after
@@ -96,10 +94,15 @@ def floating_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -
 
 def _best_new(sides: Sides, values: Array, used: set[bytes]) -> tuple[Sides, float]:
     """Return the first best partition that is not used, as the side without the first class; -inf if all are used."""
+    least = np.inf
     for p in np.argsort(-values, kind="stable"):
         if _canonical(sides[p]).tobytes() not in used:
+            least = values[p] - TIE  # information is measured in nats: its scale is 1
+            break
+    for p in np.flatnonzero(values >= least):
+        if _canonical(sides[p]).tobytes() not in used:
             return _canonical(sides[p]), float(values[p])
-    return _canonical(sides[values.argmax()]), -np.inf
+    return _canonical(sides[first_largest(values)]), -np.inf
 
 
 def _canonical(side: Sides) -> Sides:
@@ -122,7 +125,7 @@ def _quantile_bins(x: Array, weight: Array, bins: int) -> NDArray[np.intp]:
             mass[-1] = 0
         middle = (np.cumsum(mass) - mass / 2) / mass.sum()
         # A weight of 2 and a repeated row may differ by rounding, which must not change a bin.
-        number = np.minimum((bins * middle + 1e-9).astype(np.intp), bins - 1)
+        number = np.minimum((bins * middle + TIE).astype(np.intp), bins - 1)
     else:
         number = np.arange(len(values))
     if missing:

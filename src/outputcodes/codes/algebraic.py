@@ -1,10 +1,12 @@
 """Codes from algebra: rows of a Hadamard matrix, and codewords of a BCH code."""
 
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from outputcodes._ground.planning import Planning, Size, three_classes
 from outputcodes.codes._bitplanes import pack, twice_rho
 from outputcodes.codes._cyclic import bch_parameters, essential_columns, generator_matrix, random_codewords
 from outputcodes.codes.base import Code, Matrix, checked_integer
@@ -12,6 +14,12 @@ from outputcodes.codes.elementary import Complete, complete_length
 
 # The number of choices of codewords that one search compares, and of multiplications that it may use: about a second.
 _MAX_CHOICES, _MAX_PRODUCTS = 256, 10**9
+
+
+def _without_galois(size: Size) -> str | None:
+    return three_classes(size) or (
+        "needs galois: pip install 'outputcodes[bch]'" if find_spec("galois") is None else None
+    )
 
 
 class Hadamard(Code):
@@ -25,6 +33,8 @@ class Hadamard(Code):
            [ 1, -1, -1],
            [-1, -1,  1]], dtype=int8)
     """
+
+    planning = Planning(quick=True, cost=25, unsuited=three_classes)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         # Rows 1, 2, 4, ..., q/2 are among the first k > q/2. They are the binary digits of the column number, so that
@@ -49,6 +59,8 @@ class BCH(Code):
     >>> min_distance(M) >= 12
     True
     """
+
+    planning = Planning(cost=30, unsuited=_without_galois)
 
     def __init__(self, length: int | None = None) -> None:
         self.length = length

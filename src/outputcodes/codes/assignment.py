@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import quadratic_assignment
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_consistent_length
 
 from outputcodes._ground.validation import check_labels, check_weight, take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, labels_and_weight
+from outputcodes.codes._row_search import smallest_assignment
 from outputcodes.codes.base import Matrix, as_entries
 from outputcodes.codes.elementary import OneVsAll
 from outputcodes.codes.properties import row_distances
 from outputcodes.codes.resolve import as_code
-
-# With at most this many classes all k! assignments are compared.
-EXACT_UP_TO = 7
 
 
 def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distant"] = "near") -> NDArray[np.intp]:
@@ -50,9 +46,9 @@ def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distan
 
     Notes
     -----
-    This is a quadratic assignment problem, which is NP-hard. SciPy's relaxed solution (FAQ, a sequence of linear
-    assignments) and the identity are improved by the best exchanges of two rows, and the better result is returned. A
-    step takes O(k³).
+    This is a quadratic assignment problem, which is NP-hard. A relaxed solution (FAQ, a sequence of linear assignments)
+    and the identity are improved by the best exchanges of two rows, and the better result is returned. A step takes
+    O(k³). Similarities that differ only by rounding give the same rows.
 
     Examples
     --------
@@ -72,7 +68,7 @@ def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distan
     alike = alike * (1.0 if similar == "near" else -1.0)
     np.fill_diagonal(alike, 0)
     np.fill_diagonal(apart, 0)
-    return _smallest(alike, apart)
+    return smallest_assignment(alike, apart)
 
 
 def confusion_similarity(confusion: ArrayLike) -> Array:
@@ -187,38 +183,3 @@ class Assigned(DataDriven):
                 ) from error
         held_out = HeldOut(problem, k, self.cv)
         return confusion_similarity(held_out.confusion(held_out.total(OneVsAll().draw(k).matrix())))
-
-
-def _smallest(alike: Array, apart: Array) -> NDArray[np.intp]:
-    """Return the assignment with a small sum of alike[a, b]·apart[row of a, row of b]; the first one wins ties."""
-    k = len(alike)
-    candidates: NDArray[np.intp]
-    if k <= EXACT_UP_TO:
-        candidates = np.array(list(permutations(range(k))), dtype=np.intp)
-    else:
-        identity = np.arange(k)
-        relaxed = quadratic_assignment(alike, apart, method="faq", options={"rng": np.random.default_rng(0)}).col_ind
-        candidates = np.array([identity, *(_exchanged(start, alike, apart) for start in (identity, relaxed))])
-    cost = (alike * apart[candidates[:, :, None], candidates[:, None, :]]).sum(axis=(1, 2))
-    # Equal sums may differ by rounding: the first candidate, starting with the identity, wins ties.
-    best: NDArray[np.intp] = candidates[np.flatnonzero(cost <= cost.min() + _rounding(alike, apart))[0]]
-    return best
-
-
-def _exchanged(rows: NDArray[np.intp], alike: Array, apart: Array) -> NDArray[np.intp]:
-    """Exchange the rows of two classes, always the best pair, until no exchange decreases the sum."""
-    rows, rounding = rows.copy(), _rounding(alike, apart)
-    while True:
-        dealt = apart[np.ix_(rows, rows)]
-        product = alike @ dealt
-        own = product.diagonal()
-        # Exchanging a and b changes the sum by Σ over c ≠ a, b of (alike_ac - alike_bc)·(dealt_bc - dealt_ac).
-        change = product + product.T - own[:, None] - own + 2 * alike * dealt
-        a, b = np.unravel_index(change.argmin(), change.shape)
-        if change[a, b] >= -rounding:
-            return rows
-        rows[[a, b]] = rows[[b, a]]
-
-
-def _rounding(alike: Array, apart: Array) -> float:
-    return float(1e-12 * np.abs(alike).sum() * apart.max())

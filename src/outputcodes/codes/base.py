@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from outputcodes._ground.drawn_code import DrawnCode, Matrix, MatrixCode
+from outputcodes._ground.planning import Planning
 
 __all__ = ["Code", "Matrix", "as_entries", "as_generator", "checked_integer", "checked_n_classes"]
 
@@ -90,6 +91,9 @@ class Code(BaseEstimator):
 
     # Whether the code is made from data: then only a classifier, which has a `problem`, can draw it.
     needs_problem: ClassVar[bool] = False
+
+    # How a comparison treats the code if it is not named.
+    planning: ClassVar[Planning] = Planning()
 
     def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
         """Return the code for `n_classes` classes; for two classes every code is [[-1], [+1]].

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground.choosing import first_largest, sorting_keys
 from outputcodes._ground.validation import check_labels, check_weight
 from outputcodes.codes.base import checked_n_classes
 
@@ -49,16 +50,17 @@ def first_column(h: ArrayLike, y: ArrayLike, n_classes: int, weight: ArrayLike |
         raise ValueError(f"h must be -1 or +1 for each of the {len(labels)} labels of y; use the sign of margins.")
     mass = check_weight(weight, len(labels))
     plus, minus = (np.bincount(labels, _masked(mass, answers == sign), minlength=k) for sign in (1, -1))
-    # Multiplied by p·(k - p), all numbers are integers if the weights are, and ties are exact.
+    total = plus.sum() + minus.sum()
+    # Multiplied by p·(k - p), all numbers are integers if the weights are.
     p = np.arange(1, k)[:, None]
     gain = plus * (k - p) - minus * p
-    order = np.argsort(-gain, axis=1, kind="stable")
+    order = np.argsort(-sorting_keys(gain), axis=1, kind="stable")
     best_gain = np.cumsum(np.take_along_axis(gain, order, axis=1), axis=1)[np.arange(k - 1), np.arange(k - 1)]
     scaled = (minus.sum() * p[:, 0] + best_gain) / (p[:, 0] * (k - p[:, 0]))
-    best = int(scaled.argmax())
+    best = int(first_largest(scaled, total))
     column = np.full(k, -1, dtype=np.int8)
     column[order[best, : best + 1]] = 1
-    return column, float(scaled[best] / (plus.sum() + minus.sum()))
+    return column, float(scaled[best] / total)
 
 
 def column_success(column: Column, h: Any, y: NDArray[np.intp], weight: Array) -> float:

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.codes._data_driven import TINY, Array, DataDriven, HeldOut
+from outputcodes._ground.choosing import clearly_less, first_smallest, to_six_digits
+from outputcodes._ground.planning import Planning
+from outputcodes.codes._data_driven import Array, DataDriven, HeldOut
 from outputcodes.codes.base import Matrix, checked_integer
 from outputcodes.codes.resolve import as_code
 
@@ -50,6 +52,8 @@ class ConfusionGuided(DataDriven):
     array([-1,  1], dtype=int8)
     """
 
+    planning = Planning(tried=False)
+
     def __init__(self, code: Any = "one-vs-all", max_columns: int | None = None, n_pairs: int = 3, cv: Any = 3) -> None:
         self.code = code
         self.max_columns = max_columns
@@ -76,7 +80,7 @@ class ConfusionGuided(DataDriven):
     def _extension(self, held_out: HeldOut, total: Array) -> tuple[NDArray[np.int8], Array] | None:
         """Return the column to append and the losses with it; None if no pair gives one that decreases the error."""
         confusion, error = held_out.confusion(total), held_out.error(total)
-        between = np.triu(confusion + confusion.T, 1)
+        between = to_six_digits(np.triu(confusion + confusion.T, 1))
         for pair in np.argsort(-between, axis=None, kind="stable")[: self.n_pairs]:
             a, b = (int(place) for place in np.unravel_index(pair, between.shape))
             if between[a, b] == 0:
@@ -87,8 +91,8 @@ class ConfusionGuided(DataDriven):
                 for f, column in zip(held_out.margins(columns).T, columns.T, strict=True)
             ]
             errors = [held_out.error(one) for one in totals]
-            best = int(np.argmin(errors))
-            if errors[best] < error - TINY:
+            best = int(first_smallest(errors))
+            if clearly_less(errors[best], error):
                 return columns[:, best], totals[best]
         return None
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.codes._data_driven import TINY, Array, DataDriven, HeldOut, check_problem
+from outputcodes._ground.choosing import clearly_less, first_smallest
+from outputcodes._ground.planning import Planning
+from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, check_problem
 from outputcodes.codes.base import Matrix, as_generator, checked_integer, checked_n_classes
 from outputcodes.codes.column_rule import Column, column_success, first_column
 
@@ -77,6 +79,8 @@ class Designed(DataDriven):
            [ 1,  1]], dtype=int8)
     """
 
+    planning = Planning(tried=False)
+
     def __init__(self, max_length: int | None = None, n_candidates: int = 8, patience: int = 5, cv: Any = 3) -> None:
         self.max_length = max_length
         self.n_candidates = n_candidates
@@ -122,13 +126,13 @@ class Designed(DataDriven):
                 break
             losses = [held_out.losses(one.margins, one.column) for one in found]
             trials = [held_out.error(total + loss) for loss in losses]
-            chosen = int(np.argmin(trials))
+            chosen = int(first_smallest(trials))
             columns.append(found[chosen].column)
             successes.append(found[chosen].successes)
             errors.append(trials[chosen])
             total += losses[chosen]
             group = _parted(group, columns[-1])
-            if group.max() == k - 1 and errors[-1] < smallest - TINY:
+            if group.max() == k - 1 and clearly_less(errors[-1], smallest):
                 best, smallest = len(columns), errors[-1]
         return Design(np.ascontiguousarray(np.column_stack(columns[:best])), errors, successes)
 
@@ -154,7 +158,7 @@ def settle(held_out: HeldOut, columns: list[Column], steps: int = MOST_STEPS) ->
             for (before, _), (column, f) in zip(dealt, trained, strict=True)
         ]
         # The learner does not maximise xi itself, so training may lose what the reassignment has gained.
-        moving = [one for one in after if one.successes[-1] > one.successes[-2] + TINY]
+        moving = [one for one in after if clearly_less(one.successes[-2], one.successes[-1])]
         found = found + moving
     return found
 

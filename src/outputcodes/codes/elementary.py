@@ -5,7 +5,20 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._ground.planning import Planning, Size, three_classes
 from outputcodes.codes.base import Code, Matrix, checked_integer
+
+MOST_CLASSES_IN_PAIRS, MOST_CLASSES_SPLIT = 50, 7
+
+
+def _too_many_pairs(size: Size) -> str | None:
+    k = size.classes
+    return f"{k} classes have {k * (k - 1) // 2} pairs" if k > MOST_CLASSES_IN_PAIRS else None
+
+
+def _too_many_splits(size: Size) -> str | None:
+    k = size.classes
+    return f"{k} classes can be split in 2^{k - 1} − 1 ways" if k > MOST_CLASSES_SPLIT else three_classes(size)
 
 
 class OneVsAll(Code):
@@ -16,6 +29,8 @@ class OneVsAll(Code):
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
     """
+
+    planning = Planning(quick=True, cost=5)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         M = np.full((k, k), -1, dtype=np.int8)
@@ -31,6 +46,8 @@ class AllPairs(Code):
            [-1,  0,  1],
            [ 0, -1, -1]], dtype=int8)
     """
+
+    planning = Planning(quick=True, cost=10, unsuited=_too_many_pairs)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         first, second = np.triu_indices(k, 1)
@@ -53,6 +70,9 @@ class Ordinal(Code):
            [ 1,  1, -1],
            [ 1,  1,  1]], dtype=int8)
     """
+
+    # Classes rarely have an order, and rarely that of their names.
+    planning = Planning(tried=False)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         return np.where(np.arange(k)[:, None] > np.arange(k - 1), np.int8(1), np.int8(-1))
@@ -80,6 +100,8 @@ class Complete(Code):
            [-1,  1, -1]], dtype=int8)
     """
 
+    planning = Planning(cost=35, unsuited=_too_many_splits)
+
     def __init__(self, max_classes: int = 15) -> None:
         self.max_classes = max_classes
 
@@ -103,6 +125,8 @@ class TernaryComplete(Code):
            [ 1, -1, -1, -1,  0,  1],
            [-1, -1,  0,  1, -1, -1]], dtype=int8)
     """
+
+    planning = Planning(tried=False)
 
     def __init__(self, max_classes: int = 10) -> None:
         self.max_classes = max_classes

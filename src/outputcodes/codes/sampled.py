@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._ground.planning import Planning, three_classes
 from outputcodes.codes._draws import dense_planes, sparse_planes
 from outputcodes.codes._search import best_of
 from outputcodes.codes.base import Code, Matrix, checked_integer
@@ -54,6 +55,8 @@ class Dense(_Sampled):
     True
     """
 
+    planning = Planning(quick=True, cost=15, unsuited=three_classes)
+
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         strict = self.rule == "strict"
         L = int(self.length or math.ceil(10 * math.log2(k)))
@@ -83,6 +86,8 @@ class Sparse(_Sampled):
     >>> bool(((M == 1).any(axis=0) & (M == -1).any(axis=0)).all())
     True
     """
+
+    planning = Planning(cost=20)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         strict = self.rule == "strict"

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from outputcodes._ground.choosing import to_six_digits
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, labels_and_weight
 from outputcodes.codes._partition import ClassHistograms, exhaustive_search, floating_search
@@ -60,6 +62,8 @@ class DiscriminantTree(DataDriven):
            [ 1,  1]], dtype=int8)
     """
 
+    planning = Planning(tried=False)
+
     def __init__(self, features: str = "inputs", bins: int = 8, exhaustive_up_to: int = 8, cv: Any = 3) -> None:
         self.features = features
         self.bins = bins
@@ -82,7 +86,9 @@ class DiscriminantTree(DataDriven):
 
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
-            X = problem.margins(OneVsAll().draw(k).matrix(), 5 if self.cv is None else self.cv)
+            F = problem.margins(OneVsAll().draw(k).matrix(), 5 if self.cv is None else self.cv)
+            # Equal rows have margins that differ by rounding, which must not put them in different bins.
+            X = np.where(np.isnan(F), F, to_six_digits(np.nan_to_num(F)))
         else:
             X = _numbers(take_rows(problem.X, problem.rows))
         return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)

@@ -13,9 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 
 # Sums of third powers over any code stay finite.
 LARGEST_MARGIN = 1e100
+# Contributions that need more steps than this are not computed.
+MOST_STEPS = 100_000_000
 
 Array = NDArray[np.float64]
 Scorer = Callable[[Array], Array]
@@ -44,6 +47,9 @@ class Decoder(BaseEstimator):
 
     # Whether scores are −log of a distance, so that a relative difference of distances is an absolute one of scores.
     scores_are_logarithms: bool = False
+
+    # How a comparison treats it if it is not named.
+    planning: Planning = Planning()
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         raise NotImplementedError
@@ -119,6 +125,23 @@ class Decoder(BaseEstimator):
             best = D.max(axis=1, keepdims=True)
             mask[rows] = D >= best - tolerance * (1.0 if self.scores_are_logarithms else np.abs(best))
         return mask
+
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return the contribution of each column to each score, (n, k, L), to explain them; None if the code is too large.
+
+        By default it is the score less the score that the margins would have with that column at 0. A decoder whose
+        score is a sum over the columns returns the terms of the sum.
+        """
+        F, M, _ = self._open(F, M)
+        L = M.shape[1]
+        if M.size * L > MOST_STEPS:
+            return None
+        parts = np.empty((len(F), *M.shape))
+        for f, part in zip(F, parts, strict=True):
+            without = np.tile(f, (L, 1))
+            np.fill_diagonal(without, 0.0)
+            part[:] = (self.scores(f[None], M) - self.scores(without, M)).T
+        return parts
 
     def _open(self, F: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[Any], Scorer]:
         F, M = np.asarray(F, dtype=np.float64), np.asarray(M)

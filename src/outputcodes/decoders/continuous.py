@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import check_margins, check_weight, unknown_name
 from outputcodes._kernel_machines import spoc as _spoc
 from outputcodes._kernel_machines.gram import Gram
@@ -92,6 +93,8 @@ class Continuous(Decoder):
            [ 4., -2.],
            [-5.,  1.]])
     """
+
+    planning = Planning(tried=False)
 
     def __init__(
         self,
@@ -245,6 +248,14 @@ class Continuous(Decoder):
     def _learned(self) -> Array:
         learned: Array = self.matrix_ if self.kernel == "linear" else self.dual_
         return learned
+
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return the terms of the linear scores; with another kernel what a column adds as a whole."""
+        if self.kernel != "linear":
+            return super().contributions(F, M)
+        F, M, _ = self._open(F, M)
+        terms: Array = (self.matrix_ if self._learned().any() else M) * F[:, None]
+        return terms
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         check_fitted_on(self, "matrix_" if self.kernel == "linear" else "support_margins_", M)

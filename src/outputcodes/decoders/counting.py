@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders.base import Array, Decoder, Scorer, matches
 
 
@@ -20,6 +21,7 @@ class Laplacian(Decoder):
     array([[0.667, 0.6  ]])
     """
 
+    planning = Planning(tried=False)
     breaks_ties = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -42,6 +44,7 @@ class BetaDensity(Decoder):
     array([[0.816, 0.463]])
     """
 
+    planning = Planning(tried=False)
     breaks_ties = False
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -78,6 +81,7 @@ class InverseHamming(Decoder):
     array([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.]])
     """
 
+    planning = Planning(cost=60)
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders._coupling import ACCEPTED, divergence_coupling, pairwise_coupling
 from outputcodes.decoders.base import Array, Scorer, check_fitted_on
 from outputcodes.decoders.likelihood import SigmoidDecoder
@@ -50,6 +51,7 @@ class Coupling(SigmoidDecoder):
     array([[0.537, 0.194, 0.269]])
     """
 
+    planning = Planning(tried=False)
     scores_are_logarithms = True
 
     def __init__(

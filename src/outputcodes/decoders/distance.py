@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
 
 
@@ -20,6 +21,8 @@ class Euclidean(Decoder):
     >>> Euclidean().scores([[3.0, -4.0]], [[0, 0], [1, -1]]).round(4)
     array([[-5.    , -3.6056]])
     """
+
+    planning = Planning(tried=False)
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         plus, minus, zero = (part.T for part in signs_of(M))
@@ -40,6 +43,8 @@ class AttenuatedEuclidean(Decoder):
     >>> AttenuatedEuclidean().scores([[3.0, -4.0]], [[0, 1], [1, -1]]).round(4)
     array([[-10.   ,  -6.9282]])
     """
+
+    planning = Planning(tried=False)
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         plus, minus, _ = (part.T for part in signs_of(M))

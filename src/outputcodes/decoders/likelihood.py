@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders._overlap import (
     MOST_BITS,
     MOST_SETS,
@@ -78,6 +79,7 @@ class Likelihood(SigmoidDecoder):
     array([[0.556, 0.178, 0.265]])
     """
 
+    planning = Planning(tried=False)
     scores_are_logarithms = True
 
     def __init__(self, cv: Any = 3, targets: Literal["platt", "plain"] = "platt") -> None:

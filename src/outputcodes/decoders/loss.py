@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import check_margins, check_weight
 from outputcodes.decoders.base import Array, Decoder, Scorer, check_fitted_on, signs_of
 from outputcodes.losses import LOSSES, Loss, as_loss
@@ -50,6 +51,11 @@ class LossBased(Decoder):
         self.zeros = zeros
 
     @property
+    def planning(self) -> Planning:  # type: ignore[override]
+        """The planning of the loss; with the loss of the learner it is part of every plan."""
+        return Planning(quick=True, cost=20) if self.loss is None else as_loss(self.loss).planning
+
+    @property
     def breaks_ties(self) -> bool:  # type: ignore[override]
         """Whether ties are broken: not for the Hamming loss, whose ties are real, nor for the linear loss itself."""
         return self.loss is None or as_loss(self.loss).name not in ("hamming", "linear")
@@ -80,6 +86,13 @@ class LossBased(Decoder):
         if self.zeros == "ignore" and len(np.unique(np.count_nonzero(M, axis=1))) > 1:
             return "with zeros='ignore' a margin has more weight in rows with fewer non-zero entries"
         return None
+
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return −L(M_rs·f_s), the terms of the sum; for the exponential loss, the terms inside the logarithm."""
+        F, M, _ = self._open(F, M)
+        assert self.loss is not None  # checked by `objection`
+        terms: Array = -as_loss(self.loss)(M * F[:, None])
+        return terms if self.zeros == "count" else terms * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         assert self.loss is not None  # checked by `objection`
@@ -113,6 +126,7 @@ class AccuracyWeighted(Decoder):
     """
 
     needs = "train"
+    planning = Planning(tried=False)
 
     def __init__(self, loss: str | Callable[[Any], Any] = "linear") -> None:
         self.loss = loss
@@ -139,6 +153,12 @@ class AccuracyWeighted(Decoder):
         """Return None, or raise an error for an unknown loss."""
         as_loss(self.loss)
         return None
+
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return the weighted terms of the sum; for the exponential loss, the terms inside the logarithm."""
+        F, M, _ = self._open(F, M)
+        terms: Array = -self.accuracy_ * as_loss(self.loss)(M * F[:, None])
+        return terms
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         check_fitted_on(self, "accuracy_", M)

@@ -18,12 +18,15 @@ from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.pairwise import Dag, Vote
 from outputcodes.losses import LOSSES
 
+Makers = dict[str, Callable[[], Decoder]]
 
-class _ByLoss(Mapping[str, Callable[[], Decoder]]):
-    """Loss-based decoding by the name of each loss in the table, including losses that are added later."""
+
+class _OfLosses(Mapping[str, Callable[[], Decoder]]):
+    """Loss-based decoding by the name of each margin loss, including those of plug-ins."""
 
     def __getitem__(self, name: str) -> Callable[[], Decoder]:
-        return partial(LossBased, LOSSES[name].name)
+        LOSSES[name]  # an unknown name has no decoder
+        return partial(LossBased, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(LOSSES)
@@ -32,21 +35,24 @@ class _ByLoss(Mapping[str, Callable[[], Decoder]]):
         return len(LOSSES)
 
 
-_OWN: dict[str, Callable[[], Decoder]] = {
-    "loss": LossBased,
-    "vote": Vote,
-    "dag": Dag,
-    "euclidean": Euclidean,
-    "attenuated-euclidean": AttenuatedEuclidean,
-    "inverse-hamming": InverseHamming,
-    "laplacian": Laplacian,
-    "beta-density": BetaDensity,
-    "accuracy-weighted": AccuracyWeighted,
-    "likelihood": Likelihood,
-    "coupling": Coupling,
-    "continuous": Continuous,
-}
-DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(_OWN, cast(Any, _ByLoss()))
+# In addition, every margin loss has a decoder of its name.
+DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
+    {
+        "loss": LossBased,
+        "vote": Vote,
+        "dag": Dag,
+        "euclidean": Euclidean,
+        "attenuated-euclidean": AttenuatedEuclidean,
+        "inverse-hamming": InverseHamming,
+        "laplacian": Laplacian,
+        "beta-density": BetaDensity,
+        "accuracy-weighted": AccuracyWeighted,
+        "likelihood": Likelihood,
+        "coupling": Coupling,
+        "continuous": Continuous,
+    },
+    cast(Makers, _OfLosses()),
+)
 
 
 def as_decoder(decoder: str | Decoder | Any) -> Decoder:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.planning import Planning
 from outputcodes.decoders.base import Array, Decoder, Scorer
 
 
@@ -22,6 +23,8 @@ class Vote(Decoder):
     >>> Vote().scores([[1.0, -2.0, 0.5]], AllPairs().draw(3).matrix()).round(3)
     array([[0.917, 0.944, 1.1  ]])
     """
+
+    planning = Planning(quick=True, cost=50)
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Object to a code that is not all-pairs."""
@@ -56,6 +59,7 @@ class Dag(Decoder):
     array([[1., 3., 2.]])
     """
 
+    planning = Planning(tried=False)
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:

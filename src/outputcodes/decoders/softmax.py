@@ -90,6 +90,10 @@ class Softmax(ProbabilisticDecoder):
         """Return the worst margins of the other decoder."""
         return self.inner.worst_margins(F, lowest)
 
+    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
+        """Return the contributions of the other decoder."""
+        return self.inner.contributions(F, M)
+
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
         """Fit temperature and doubt to margins F; rows with missing margins (NaN) are left out."""
         margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)

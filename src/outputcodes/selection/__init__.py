@@ -1,18 +1,31 @@
 """Choosing: codes, learners and decoders compared by folds, parameters chosen by leave-one-out bounds."""
 
+from outputcodes._ground.planning import Planning, Size
 from outputcodes.selection.bound_search import BoundSearch
-from outputcodes.selection.compare import Comparison, Comparisons, compare
+from outputcodes.selection.compare import compare
+from outputcodes.selection.journal import Journal, JournalError
 from outputcodes.selection.leave_one_out import LeaveOneOut, leave_one_out
 from outputcodes.selection.mcnemar import McNemar, mcnemar
+from outputcodes.selection.metrics import METRICS
+from outputcodes.selection.ranking import Results, ranked
+from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
 __all__ = [
+    "METRICS",
     "BoundSearch",
-    "Comparison",
-    "Comparisons",
+    "Cell",
+    "Decoded",
+    "Journal",
+    "JournalError",
     "LeaveOneOut",
     "McNemar",
+    "Measurement",
+    "Planning",
     "Ranking",
+    "Result",
+    "Results",
+    "Size",
     "TTest",
     "compare",
     "corrected_t_test",
@@ -20,4 +33,5 @@ __all__ = [
     "leave_one_out",
     "mcnemar",
     "mean_ranks",
+    "ranked",
 ]

@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import one_blas_thread
+from outputcodes._ground.choosing import sorting_key
 from outputcodes._ground.validation import as_seed
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import LeaveOneOut, as_judged, judge, refuse_multilabel
@@ -131,7 +132,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
                 judged[index] = judge(before, model.decoder_, self.ties_as_errors)
             model.random_state = given
             seconds[index] = time.perf_counter() - start
-            rank = (judged[index].error, *learner.flexibility(before.problem.data), index)
+            rank = (sorting_key(judged[index].error), *learner.flexibility(before.problem.data), index)
             if rank < best:
                 best, kept = rank, model
             models[index] = None
@@ -157,7 +158,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
             "loo_error": error,
             "loo_kind": np.array([judged[i].kind for i in range(len(candidates))]),
             "mean_test_score": 1 - error,
-            "rank_test_score": rankdata(error, method="min").astype(np.int32),
+            "rank_test_score": rankdata([sorting_key(one) for one in error], method="min").astype(np.int32),
             "mean_fit_time": seconds,
         }
         self.best_index_ = best

@@ -2,79 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_consistent_length
 
-from outputcodes._ground.validation import check_classes, take_rows
+from outputcodes._ground.folds import Folds, stratified_folds
+from outputcodes._ground.validation import check_classes
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.codes import as_code, rows_by_label
-from outputcodes.selection.html_table import html_table
-from outputcodes.selection.statistics import corrected_t_test
-
-Rows = NDArray[np.intp]
-Folds = list[tuple[Rows, Rows]]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One row of `compare`: a learner, a code and a decoder, and how they did.
-
-    Attributes
-    ----------
-    code, decoder : str
-        What was compared, by name; "given" for a matrix.
-    columns : int
-        The length L of the code; of one made from data, the mean over the folds.
-    error : float
-        The mean error over the folds, between 0 and 1.
-    spread : float
-        The standard deviation of the folds' errors.
-    fit_seconds : float
-        The mean time of training the columns of the code; its decoders share it.
-    fold_errors : tuple of float
-    learner : str
-        The name of the learner where several were compared, else "".
-    p_value : float
-        Of `corrected_t_test` against the best row; NaN with one fold.
-    """
-
-    code: str
-    decoder: str
-    columns: int
-    error: float
-    spread: float
-    fit_seconds: float
-    fold_errors: tuple[float, ...]
-    learner: str = ""
-    p_value: float = math.nan
-
-
-class Comparisons(list[Comparison]):
-    """The rows of a comparison, best first; a notebook shows them as a table."""
-
-    def _repr_html_(self) -> str:
-        headings = ["learner", "code", "decoder", "columns", "error %", "± s", "p", "fit s"]
-        lines = [
-            (
-                *(row.learner, row.code, row.decoder, row.columns),
-                *(f"{100 * row.error:.2f}", f"{100 * row.spread:.2f}"),
-                "" if math.isnan(row.p_value) else f"{row.p_value:.3f}",
-                f"{row.fit_seconds:.3f}",
-            )
-            for row in self
-        ]
-        bold = [place == 0 or row.p_value > 0.05 for place, row in enumerate(self)]
-        return html_table(headings, lines, bold=bold)
+from outputcodes.decoders import as_decoder
+from outputcodes.selection.engine import gather, measure_all
+from outputcodes.selection.journal import Journal
+from outputcodes.selection.measure import fixed_code, measure
+from outputcodes.selection.metrics import check_metric
+from outputcodes.selection.ranking import Results, ranked
+from outputcodes.selection.results import Cell, Measurement
 
 
 def compare(
@@ -85,11 +32,13 @@ def compare(
     decoders: Iterable[Any] = ("hamming", "loss"),
     cv: Any = 5,
     *,
+    preprocessing: Any = None,
+    metric: str = "error",
     n_jobs: int | None = None,
     random_state: int = 0,
     watch: Callable[[str, int, int], None] | None = None,
-) -> Comparisons:
-    """Cross-validated error of every learner and code with every decoder that can serve it, best first.
+) -> Results:
+    """Return the cross-validated error of every learner and code with every decoder that can serve it, best first.
 
     `pandas.DataFrame(compare(...))` is a tidy frame of it.
 
@@ -104,9 +53,19 @@ def compare(
     cv : int or splitter, default=5
         Folds, stratified and shuffled for a number. A code is drawn once and is the same in all folds, unless it is
         made from data: then from each fold's training rows.
+    preprocessing : transformer, optional
+        Fitted on the training rows of each fold, before the columns.
+    metric : {"error", "log-loss", "balanced"}, default="error"
+        "balanced" is the mean of the classes' errors. For the log-loss, the scores of a decoder without probabilities
+        go through a `Softmax`.
     n_jobs, random_state : as for `OutputCodeClassifier`
     watch : callable, optional
         Called as watch(code, done, total) after each (learner, code, fold).
+
+    Returns
+    -------
+    Results
+        A list of `Result`, ranked as `ranked` does.
 
     Examples
     --------
@@ -116,103 +75,51 @@ def compare(
     >>> best.code, best.decoder, best.columns
     ('all-pairs', 'loss', 3)
     """
-    y = np.asarray(y)
-    check_consistent_length(X, y)
-    classes = check_classes(y)
-    folds: Folds = list(_splitter(cv, y, random_state).split(np.zeros(len(y)), y))
-    codes = [codes] if isinstance(codes, str) else list(codes)
-    decoders = [decoders] if isinstance(decoders, str) else list(decoders)
+    labels = np.asarray(y)
+    check_consistent_length(X, labels)
+    check_metric(metric)
+    classes = check_classes(labels)
+    folds = _folds(cv, labels, random_state)
     named = _named(learners)
-    for name, given in (("learners", named), ("codes", codes), ("decoders", decoders)):
+    codes = [codes] if isinstance(codes, str) else list(codes)
+    read_by = {_name(one): as_decoder(one) for one in ([decoders] if isinstance(decoders, str) else decoders)}
+    for name, given in (("learners", named), ("codes", codes), ("decoders", read_by)):
         if not given:
             raise ValueError(f"{name} is empty; give at least one.")
-    pairs = [(name, code) for name in named for code in codes]
-    results: list[Comparison] = []
-    for p, (name, code) in enumerate(pairs):
-        model = OutputCodeClassifier(
-            named[name], code=_fixed(code, classes, random_state), n_jobs=n_jobs, random_state=random_state
+    cells = [Cell(learner, _name(code), tuple(read_by)) for learner in named for code in codes]
+    fixed = [fixed_code(code, classes, random_state) for code in codes]
+    how: dict[str, Any] = {"decoders": read_by, "metric": metric, "keep_losses": len(folds) == 1}
+
+    def measured(number: int, fold: int) -> Measurement:
+        cell = cells[number]
+        model: Any = OutputCodeClassifier(
+            named[cell.learner],
+            code=fixed[number % len(codes)],
+            decoder="hamming",
+            n_jobs=n_jobs,
+            random_state=random_state,
         )
+        if preprocessing is not None:
+            model = make_pipeline(clone(preprocessing), model)
+        found = measure(cell, model, X, labels, *folds[fold], fold=fold, **how)
+        if watch is not None:
+            watch(cell.code, number * len(folds) + fold + 1, len(cells) * len(folds))
+        return found
 
-        def tell(fold: int, p: int = p, code: Any = code) -> None:
-            if watch is not None:
-                watch(_name(code), p * len(folds) + fold + 1, len(pairs) * len(folds))
-
-        results += [
-            dataclasses.replace(row, learner=name, code=_name(code))
-            for row in _compare_decoders(model, X, y, decoders, folds, tell)
-        ]
+    progress = measure_all(cells, len(folds), measured, Journal())
+    results, _ = gather(cells, progress.found, len(folds))
     if not results:
-        raise ValueError(f"None of the decoders {', '.join(map(_name, decoders))} can serve any of the codes.")
-    results.sort(key=lambda row: (row.error, row.columns))
-    if len(folds) < 2:
-        return Comparisons(results)
+        raise ValueError(f"None of the decoders {', '.join(read_by)} can serve any of the codes.")
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
-    best = results[0].fold_errors
-    p_values = [corrected_t_test(row.fold_errors, best, ratio).p_value for row in results]
-    return Comparisons(dataclasses.replace(row, p_value=p) for row, p in zip(results, p_values, strict=True))
+    return ranked(results, metric=metric, test_to_train=ratio)
 
 
-def _compare_decoders(
-    model: OutputCodeClassifier,
-    X: Any,
-    y: NDArray[Any],
-    decoders: list[Any],
-    folds: Folds,
-    tell: Callable[[int], None],
-) -> list[Comparison]:
-    """One classifier trained on every fold, its margins read by every decoder that can."""
-    kernel = model.__sklearn_tags__().input_tags.pairwise
-    errors: list[list[float]] = [[] for _ in decoders]
-    seconds, lengths = [], []
-    for f, (train, test) in enumerate(folds):
-        X_train, X_test = take_rows(X, train), take_rows(X, test)
-        if kernel:
-            X_train, X_test = X_train[:, train], X_test[:, train]
-        start = time.perf_counter()
-        trained = model.train(X_train, y[train])
-        seconds.append(time.perf_counter() - start)
-        M = model.code_matrix_
-        lengths.append(M.shape[1])
-        F = model.margins(X_test)
-        for decoder, of_decoder in zip(decoders, errors, strict=True):
-            if trained.objection(decoder) is None:
-                fitted = trained.decoder(decoder)
-                of_decoder.append(float(np.mean(model.classes_[fitted.predict(F, M)] != y[test])))
-        tell(f)
-    return [
-        Comparison(
-            "",
-            _name(decoder),
-            round(float(np.mean(lengths))),
-            float(np.mean(of_decoder)),
-            float(np.std(of_decoder, ddof=1)) if len(folds) > 1 else 0.0,
-            float(np.mean(seconds)),
-            tuple(of_decoder),
-        )
-        for decoder, of_decoder in zip(decoders, errors, strict=True)
-        if len(of_decoder) == len(folds)
-    ]
-
-
-def _splitter(cv: Any, y: NDArray[Any], random_state: int) -> Any:
-    if isinstance(cv, int | np.integer):
-        if cv > (rarest := np.unique(y, return_counts=True)[1].min()):
-            raise ValueError(
-                f"cv={cv} is more than the {rarest} rows of the rarest class; use fewer folds or a splitter."
-            )
-        return StratifiedKFold(cv, shuffle=True, random_state=random_state)
-    return check_cv(cv)
-
-
-def _fixed(code: Any, classes: NDArray[Any], random_state: int) -> Any:
-    """The code's rows by label, so that a fold without some class keeps its row; a code made from data as it is."""
-    if (rows := rows_by_label(code)) is not None:
-        return rows
-    resolved = as_code(code)
-    if resolved.needs_problem:
-        return code
-    M = resolved.draw(len(classes), random_state=random_state).matrix()
-    return dict(zip(classes.tolist(), M.tolist(), strict=True))
+def _folds(cv: Any, y: NDArray[Any], random_state: int) -> Folds:
+    if not isinstance(cv, int | np.integer):
+        return list(check_cv(cv).split(np.zeros(len(y)), y))
+    if cv > (rarest := np.unique(y, return_counts=True)[1].min()):
+        raise ValueError(f"cv={cv} is more than the {rarest} rows of the rarest class; use fewer folds or a splitter.")
+    return stratified_folds(y, int(cv), random_state)
 
 
 def _named(learners: Any) -> dict[str, Any]:

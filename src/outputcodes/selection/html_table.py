@@ -17,7 +17,7 @@ def html_table(
     notes: Iterable[str] = (),
     bold: Sequence[bool] = (),
 ) -> str:
-    """A table with a title, rows in bold, and sentences below it.
+    """Return a table with a title, rows in bold, and sentences below it.
 
     >>> html_table(["a"], [["<1"], [2]], bold=[True])
     '<div>...<tbody><tr style="font-weight:bold"><td>&lt;1</td></tr><tr><td>2</td></tr></tbody></table></div>'

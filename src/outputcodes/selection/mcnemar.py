@@ -1,4 +1,4 @@
-"""McNemar's exact test: two classifiers on the same test rows, where only the rows that one of them misses count."""
+"""McNemar's exact test of two classifiers on the same test rows, by the rows that only one of them misses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import stats
 
 
 class McNemar(NamedTuple):
-    """How many rows only the first misses, how many only the second, and the two-sided p-value."""
+    """The numbers of rows that only the first and only the second misses, and the two-sided p-value."""
 
     first_only: int
     second_only: int
@@ -18,10 +18,10 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
-    """Test whether two classifiers err equally often, on one set of rows that neither was trained on.
+    """Test whether two classifiers have the same error, on rows that neither was trained on.
 
-    If they do, each row that exactly one of them misses is missed by either with probability 1/2: the p-value is that
-    of the binomial distribution, exact for any number of rows.
+    If they do, a row that exactly one of them misses is missed by either with probability 1/2. The p-value is that of
+    the binomial distribution, exact for any number of rows.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     a, b = np.asarray(first), np.asarray(second)
     if a.ndim != 1 or a.shape != b.shape or a.dtype != bool or b.dtype != bool:
         raise ValueError(
-            f"first {a.shape} and second {b.shape} must be booleans for the same rows: whether it is missed."
+            f"first {a.shape} and second {b.shape} must be booleans for the same rows: whether each is missed."
         )
     only = int((a & ~b).sum()), int((b & ~a).sum())
     return McNemar(*only, float(stats.binomtest(only[0], sum(only)).pvalue) if any(only) else 1.0)

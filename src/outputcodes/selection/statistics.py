@@ -18,10 +18,10 @@ class TTest(NamedTuple):
 
 
 def corrected_t_test(first: ArrayLike, second: ArrayLike, test_to_train: float) -> TTest:
-    """Nadeau & Bengio's corrected resampled t-test of errors on the same folds or random splits.
+    """Test errors on the same folds or random splits by the corrected resampled t-test of Nadeau & Bengio.
 
-    Training sets overlap, so the plain paired t-test finds differences that aren't there: the variance of the mean of
-    J differences is taken as (1/J + n_test/n_train)·s², with J − 1 degrees of freedom.
+    Training sets overlap, so the plain paired t-test finds too many differences. Here, the variance of the mean of
+    J differences is (1/J + n_test/n_train)·s², with J − 1 degrees of freedom.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def corrected_t_test(first: ArrayLike, second: ArrayLike, test_to_train: float) 
         raise ValueError(f"test_to_train={test_to_train!r} must be positive: test rows for each training row.")
     d = a - b
     mean, spread = float(d.mean()), float(d.std(ddof=1))
-    # Equal differences up to rounding have no spread to compare their mean with.
+    # Differences that are equal up to rounding have no spread.
     if spread <= 1e-12 * np.abs(d).max():
         return TTest(mean, float(np.copysign(np.inf, mean)) if mean else 0.0, 0.0 if mean else 1.0)
     t = mean / (spread * np.sqrt(1 / len(d) + test_to_train))
@@ -60,7 +60,7 @@ class Ranking(NamedTuple):
 
 
 def mean_ranks(errors: ArrayLike, alpha: float = 0.05) -> Ranking:
-    """Rank methods on every data set, ties sharing their ranks, as Demšar recommends.
+    """Rank methods on every data set, as Demšar recommends; ties share their ranks.
 
     Friedman's χ² is corrected for ties. Two methods differ at level `alpha` if their mean ranks differ by more than
     the critical difference of Nemenyi's test.
@@ -68,7 +68,7 @@ def mean_ranks(errors: ArrayLike, alpha: float = 0.05) -> Ranking:
     Parameters
     ----------
     errors : array of shape (N, K)
-        Of K ≥ 3 methods on N ≥ 2 data sets; smaller is better.
+        The errors of K ≥ 3 methods on N ≥ 2 data sets; smaller is better.
     alpha : float, default=0.05
 
     Examples
@@ -91,7 +91,7 @@ def mean_ranks(errors: ArrayLike, alpha: float = 0.05) -> Ranking:
 
 
 def critical_difference(n_methods: int, n_data_sets: int, alpha: float = 0.05) -> float:
-    """Nemenyi's: q_α·√(K(K + 1)/(6N)), q_α the studentised range divided by √2.
+    """Return Nemenyi's critical difference q_α·√(K(K + 1)/(6N)), q_α being the studentised range divided by √2.
 
     Examples
     --------

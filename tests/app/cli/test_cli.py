@@ -114,7 +114,7 @@ def test_a_test_file_and_a_split_column_are_the_same_split(run, fruit, tmp_path)
         [json.loads(line).get("decoders") for line in (tmp_path / name / "results.jsonl").read_text().splitlines()[1:]]
         for name in "xy"
     )
-    errors = [[{name: told["error"] for name, told in line.items()} for line in lines] for lines in (x, y)]
+    errors = [[{name: one["error"] for name, one in line.items()} for line in lines] for lines in (x, y)]
     assert len(errors[0]) == 3
     assert errors[0] == errors[1]
 
@@ -138,7 +138,7 @@ def test_a_time_limit_leaves_cells_out_and_resume_adds_them(run, fruit, tmp_path
     assert "9 trainings were there already, 0 were done now" in run(*words, "--resume").out
 
 
-def test_rows_without_a_label_are_told(run, fruit, tmp_path):
+def test_rows_without_a_label_are_reported(run, fruit, tmp_path):
     fruit.write_text(fruit.read_text() + "90,blue,2026-01-01,NA\n" * 5 + "90,blue,2026-01-01,null\n")
     note = "6 rows without a label left out ('NA' 5, 'null' 1)."
     done = run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from outputcodes.app.workflow.journal import Journal
+from outputcodes.selection.journal import Journal
 
 PLAN = (
     *("compare", "iris", "--learners", "ridge,maxent,decision-tree,logistic"),
@@ -51,13 +51,13 @@ def test_killed_three_times_and_resumed(run, tmp_path):
     assert (killed / "report.html").exists()
 
 
-def test_a_stopped_run_says_how_to_go_on(run, fruit, tmp_path, monkeypatch):
+def test_a_stopped_run_says_how_to_continue(run, fruit, tmp_path, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("outputcodes.app.workflow.run", stop)
+    monkeypatch.setattr("outputcodes.app.run.compare_table", stop)
     done = run("compare", fruit, "--out", tmp_path / "out")
-    assert (done.code, "--resume goes on" in done.err) == (130, True)
+    assert (done.code, "--resume continues them" in done.err) == (130, True)
 
 
 def test_two_runs_do_not_write_to_one_folder(run, fruit, tmp_path):
@@ -85,7 +85,7 @@ def test_a_run_without_any_result_is_in_nobodys_way(run, fruit, tmp_path):
     assert (nothing.code, "Nothing could be compared" in nothing.err) == (2, True)
     assert run(*words, "--codes", "all-pairs", "--decoders", "vote").code == 0
     done = run(*words, "--codes", "all-pairs", "--decoders", "loss")
-    assert (done.code, "is of another run: it differs in plan" in done.err) == (2, True)
+    assert (done.code, "holds the results of another run: it differs in plan" in done.err) == (2, True)
 
 
 def test_results_of_another_run_are_neither_overwritten_nor_continued(run, fruit, tmp_path):

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes.app.report import answers, explain
-from outputcodes.decoders import Continuous, LossBased
+from outputcodes.decoders import DECODERS, Continuous, Decoder, LossBased
 from outputcodes.learners import Ridge
 from outputcodes.losses import as_loss
 
@@ -48,9 +48,10 @@ def test_facts_are_those_of_the_model(code, truth):
         assert ("← truth" in text) == (truth is not None)
 
 
-@pytest.mark.parametrize(
-    "decoder", ["hamming", "loss", "linear", "hinge", LossBased("squared", zeros="ignore"), Continuous()], ids=str
-)
+SUMS = ["hamming", "loss", "linear", "hinge", LossBased("squared", zeros="ignore"), Continuous(), "accuracy-weighted"]
+
+
+@pytest.mark.parametrize("decoder", SUMS, ids=str)
 def test_leads_of_the_columns_add_up_to_that_of_the_score(decoder):
     model = fitted(decoder=decoder)
     for i in (0, 70, 133):
@@ -64,7 +65,31 @@ def test_lead_of_a_column_is_its_difference_of_losses():
     M, f = found.code, found.margins
     for s in range(3):
         assert found.lead[s] == pytest.approx(loss(M[found.rival, s] * f[s]) - loss(M[found.predicted, s] * f[s]))
-    assert explain(fitted(decoder="vote"), X[0]).lead is None
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_decoder_has_leads_and_those_of_a_new_one_are_differences_of_scores(name):
+    model = fitted(decoder=name, code="all-pairs")
+    decoder, M = model.decoder_, model.code_matrix_
+    F = model.margins(X[[70, 133]])
+    parts = decoder.contributions(F, M)
+    assert parts.shape == (2, *M.shape)
+    for i, f in enumerate(F):
+        found = explain(model, X[[70, 133][i]])
+        np.testing.assert_allclose(found.lead, parts[i, found.predicted] - parts[i, found.rival], atol=1e-9)
+        assert "most: " in str(found)
+        for s in range(M.shape[1]):
+            without = np.where(np.arange(len(f)) == s, 0.0, f)
+            change = decoder.scores(f[None], M) - decoder.scores(without[None], M)
+            np.testing.assert_allclose(Decoder.contributions(decoder, F, M)[i, :, s], change[0], atol=1e-12)
+
+
+def test_a_code_too_large_for_differences_has_no_leads(monkeypatch):
+    monkeypatch.setattr("outputcodes.decoders.base.MOST_STEPS", 26)
+    found = explain(fitted(decoder="vote"), X[0])
+    assert found.lead is None
+    assert "most: " not in str(found)
+    assert explain(fitted(decoder="hamming"), X[0]).lead is not None
 
 
 def test_rows_of_every_kind_and_models_inside_others():
@@ -92,7 +117,7 @@ def test_rows_of_every_kind_and_models_inside_others():
         explain(plain, X[:2])
 
 
-def test_machines_without_a_code_have_scores_but_no_columns():
+def test_systems_without_a_code_have_scores_but_no_columns():
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     found = explain(tree, X[70], "versicolor")
     assert found.code is None

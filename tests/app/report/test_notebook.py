@@ -1,5 +1,7 @@
 """What notebooks show: results, reports and explanations as HTML in which no name is markup."""
 
+import io
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.app.report import answers, explain, render, report_data
-from outputcodes.app.report.notebook import ranking_html
-from outputcodes.app.report.ranking import ranked
 from outputcodes.app.report.values import MOST_FEATURES, row_values
+from outputcodes.selection import Result, ranked
 from outputcodes.selection.html_table import MOST_ROWS, html_table
+from outputcodes.selection.table import html_ranking, ranking_columns
 
 NASTY = '<b onclick="x">&'
 iris = load_iris()
@@ -44,13 +46,43 @@ class Read(HTMLParser):
 
 
 def test_the_ranking_as_a_table():
-    rows = ranked([{"learner": NASTY, "fold_errors": [0.1, 0.2]}, {"learner": "tree", "fold_errors": [0.25, 0.35]}])
-    found = Read(ranking_html(rows, title=NASTY, notes=[NASTY]))
-    assert found.rows[0][:6] == ["#", "learner", "code", "decoder", "columns", "error %"]
+    rows = ranked([Result(NASTY, fold_errors=[0.1, 0.2]), Result("tree", "dense", "loss", 9, fold_errors=[0.25, 0.38])])
+    found = Read(html_ranking(rows, title=NASTY, notes=[NASTY]))
+    assert found.rows[0] == ["#", "learner", "code", "decoder", "L", "error %", "± 95 %", "p"]
     assert [row[1] for row in found.rows[1:]] == [NASTY, "tree"]
-    assert [row[5] for row in found.rows[1:]] == ["15.00", "30.00"]
-    assert found.rows[2][7] == f"{rows[1]['p_value']:.3f}"
+    assert [row[4:6] for row in found.rows[1:]] == [["", "15.00"], ["9", "31.50"]]
+    assert found.rows[2][7] == f"{rows[1].p_value:.3f}" == "0.099"
     assert "b" not in found.tags
+    assert Read(rows._repr_html_()).rows == found.rows
+
+
+def test_terminal_notebook_and_page_show_the_same_cells():
+    pytest.importorskip("rich")
+    from rich.console import Console
+
+    from outputcodes.app.cli.compare import ranking_table
+
+    rows = ranked(
+        [
+            Result("svc", fold_errors=[0.1, 0.2], fit_seconds=0.5, predict_seconds=0.25, size_bytes=123_456),
+            Result("tree", "dense", "loss", 9, fold_errors=[0.25, 0.37], fit_seconds=1e-5, size_bytes=9),
+        ]
+    )
+    columns = ranking_columns(rows)
+    cells = [[column.heading for column in columns], *([column.text(row) for column in columns] for row in rows)]
+    assert Read(rows._repr_html_()).rows == cells
+    data = report_data(rows)
+    assert [[column["heading"] for column in data["columns"]], *data["cells"]] == cells
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(ranking_table(rows, "", 200))
+    printed = [line.split() for line in console.export_text().splitlines() if re.match(r" *\*?[#12] ", line)]
+    assert [" ".join(line).lstrip("*") for line in printed] == [" ".join(" ".join(row).split()) for row in cells]
+
+
+def test_a_log_loss_is_no_share():
+    row = Result("maxent", fold_errors=[1.23456, 1.23456])
+    assert Read(ranked([row], metric="log-loss")._repr_html_()).rows[1][2] == "1.2346"
+    assert Read(ranked([row], metric="balanced")._repr_html_()).rows[0][2] == "balanced %"
 
 
 def test_long_tables_are_cut_and_say_so():
@@ -60,7 +92,7 @@ def test_long_tables_are_cut_and_say_so():
 
 
 def test_a_report_is_shown_as_its_page():
-    data = report_data([{"learner": NASTY, "error": 0.1}], title=NASTY)
+    data = report_data(ranked([Result(NASTY, fold_errors=[0.1])]), title=NASTY)
     found = Read(data._repr_html_())
     assert found.tags == ["iframe"]
     assert found.attributes["iframe", "srcdoc"] == render(data)
@@ -77,11 +109,11 @@ def test_an_explanation_has_the_features_as_they_were_given():
     order = np.argsort(-found.scores)
     assert [row[0] for row in shown.rows[1:4]] == [str(model.classes_[c]) for c in order]
     assert "b" not in shown.tags
-    held = report_data([{"error": 0.1}], answers(model, frame, iris.target))["winner"]["examples"]
+    held = report_data(ranked([Result(fold_errors=[0.1])]), answers(model, frame, iris.target))["winner"]["examples"]
     for example in held:
         assert [value for _, value in example["values"]] == [f"{value:g}" for value in iris.data[example["name"]]]
     pictures = answers(model, frame, iris.target, images=iris.data.reshape(-1, 2, 2))
-    assert report_data([{"error": 0.1}], pictures)["winner"]["examples"][0]["values"] == []
+    assert report_data(ranked([Result(fold_errors=[0.1])]), pictures)["winner"]["examples"][0]["values"] == []
 
 
 @pytest.mark.parametrize(

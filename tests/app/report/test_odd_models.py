@@ -8,15 +8,14 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.app.report.answers import answers
-from outputcodes.app.report.explain import contributions
-from outputcodes.app.workflow.evaluate import row_losses
 from outputcodes.decoders import Continuous
+from outputcodes.selection.metrics import row_losses
 
 
-def test_several_labels_a_row_are_refused_in_words():
+def test_multilabel_models_are_refused_in_words():
     X, Y = make_multilabel_classification(n_samples=50, n_classes=3, random_state=0)
     model = OutputCodeClassifier("ridge", code="one-vs-all").fit(X, Y)
-    with pytest.raises(ValueError, match="one label a row"):
+    with pytest.raises(ValueError, match="one label per row"):
         answers(model, X[:3])
 
 
@@ -26,8 +25,8 @@ def test_contributions_sum_to_the_scores_where_nothing_was_learned():
     with pytest.warns(UserWarning, match="learned nothing"):
         stuck = model.with_decoder(Continuous(norm="l1", beta=1e6), X, y)
     F = stuck.margins(X[:5])
-    parts = [contributions(stuck.decoder_, f, stuck.code_matrix_).sum(axis=1) for f in F]
-    assert np.allclose(parts, stuck.decoder_.scores(F, stuck.code_matrix_))
+    parts = stuck.decoder_.contributions(F, stuck.code_matrix_)
+    assert np.allclose(parts.sum(axis=2), stuck.decoder_.scores(F, stuck.code_matrix_))
 
 
 def test_probabilities_that_are_no_numbers_are_refused():

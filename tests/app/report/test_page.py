@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from outputcodes.app.report import render, report_data, write_report
+from outputcodes.selection import Result, ranked
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -18,7 +19,7 @@ NASTY = [
 
 
 def nasty_data(title=NASTY[1]):
-    rows = [{"learner": name, "code": name, "decoder": name, "fold_errors": [0.1, 0.2]} for name in NASTY]
+    rows = ranked(Result(name, name, name, fold_errors=[0.1, 0.2]) for name in NASTY)
     return report_data(rows, title=title, facts={NASTY[0]: NASTY[1]}, notes=NASTY)
 
 
@@ -55,7 +56,7 @@ def test_names_are_text_and_never_markup(title):
 
 
 def test_nothing_is_loaded_from_elsewhere():
-    page = render(report_data([{"learner": "SVC", "error": 0.1}]))
+    page = render(report_data(ranked([Result("SVC", fold_errors=[0.1])])))
     assert not re.search(r"https?:|//[a-z]|url\(|@import|\bsrc=|import\(|fetch\(|XMLHttp|innerHTML|eval\(", page)
     reader = Reader()
     reader.feed(page)

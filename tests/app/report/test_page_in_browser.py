@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from outputcodes import OutputCodeClassifier
 from outputcodes.app.report import answers, report_data, write_report
 from outputcodes.learners import Ridge
-from outputcodes.selection import compare
+from outputcodes.selection import Result, compare, ranked
 
 NASTY = "<script>alert(1)</script>"
 X, y = load_digits(return_X_y=True)
@@ -28,11 +28,11 @@ LOW, MIDDLE = slice(0, 500), slice(500, 900)
 def data():
     codes = ["one-vs-all", "all-pairs", "dense"]
     rows = list(compare(X[LOW], y[LOW], Ridge(), codes=codes, decoders=["hamming", "loss", "vote"], cv=3))
-    rows.append({"learner": "SVC", "fold_errors": [0.05, 0.04, 0.06], "fit_seconds": 0.2, "size_bytes": 10_000})
-    rows.append({"learner": NASTY, "fold_errors": [0.5, 0.4, 0.6]})
+    rows.append(Result("SVC", fold_errors=[0.05, 0.04, 0.06], fit_seconds=0.2, size_bytes=10_000))
+    rows.append(Result(NASTY, fold_errors=[0.5, 0.4, 0.6]))
     model = OutputCodeClassifier(Ridge(), code="dense", probability="softmax", random_state=0)
     winner = answers(model.fit(X[LOW], LABELS[LOW]), X[MIDDLE], LABELS[MIDDLE], images=X[MIDDLE].reshape(-1, 8, 8))
-    return report_data(rows, winner, title="digits", notes=["One thing was left out."])
+    return report_data(ranked(rows), winner, title="digits", notes=["One thing was left out."])
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_names_are_shown_as_they_are(browser, path):
 
 SMALL = {
     "no winner": lambda: (None, {}),
-    "a machine without a code": lambda: (answers(SVC().fit(X[LOW], y[LOW]), X[MIDDLE], y[MIDDLE]), {}),
+    "a system without a code": lambda: (answers(SVC().fit(X[LOW], y[LOW]), X[MIDDLE], y[MIDDLE]), {}),
     "two classes": lambda: (_two_classes(), {"metric": "log-loss"}),
     "a long code": lambda: (_long_code(), {"tested": 100}),
 }
@@ -180,7 +180,8 @@ def _long_code():
 @pytest.mark.parametrize("kind", SMALL)
 def test_lesser_reports_are_whole_too(browser, tmp_path, kind):
     winner, options = SMALL[kind]()
-    path = write_report(report_data([{"learner": "SVC", "error": 0.1}], winner, **options), tmp_path / "report.html")
+    rows = ranked([Result("SVC", fold_errors=[0.1])], **options)
+    path = write_report(report_data(rows, winner), tmp_path / "report.html")
     browser.open(path, 500)
     assert "Ranking" in browser.texts("h2")
     assert ("Explain one row" in browser.texts("h2")) == (winner is not None)
@@ -192,13 +193,13 @@ def test_lesser_reports_are_whole_too(browser, tmp_path, kind):
 def test_losses_have_four_decimals_and_one_far_off_does_not_press_the_others(browser, tmp_path):
     errors = {"a": 0.5, "b": 0.61234567, "c": 16.0}
     rows = [
-        {"learner": name, "fold_errors": [error - 0.25, error + 0.25], "fit_seconds": 1.0 + error}
+        Result(name, fold_errors=[error - 0.25, error + 0.25], fit_seconds=1.0 + error)
         for name, error in errors.items()
     ]
-    path = write_report(report_data(rows, metric="log-loss"), tmp_path / "report.html")
+    path = write_report(report_data(ranked(rows, metric="log-loss")), tmp_path / "report.html")
     browser.open(path, 800)
     assert browser.texts("#ranked td.of-error b") == ["0.5000", "0.6123", "16.0000"]
-    assert all(len(text.partition(".")[2]) == 4 for text in browser.texts("#ranked td.of-error small"))
+    assert all(len(text.partition(".")[2]) == 4 for text in browser.texts("#ranked td.of-interval"))
     a, b, c = (
         browser.ask(f"+document.querySelector('#time .mark[data-rank=\"{rank}\"]').getAttribute('y')")
         for rank in (1, 2, 3)
@@ -212,7 +213,7 @@ def test_losses_have_four_decimals_and_one_far_off_does_not_press_the_others(bro
 def test_names_that_begin_alike_stay_different(browser, tmp_path):
     few, names = y < 3, np.array([f"a-name-that-begins-alike-{end}" for end in ("one", "two", "six")])
     winner = answers(OutputCodeClassifier(Ridge()).fit(X[few], names[y[few]]), X[few], names[y[few]])
-    data = report_data([{"learner": "ridge", "error": 0.1}], winner, held_out="rows of the first fold")
+    data = report_data(ranked([Result("ridge", fold_errors=[0.1])]), winner, held_out="rows of the first fold")
     path = write_report(data, tmp_path / "report.html")
     browser.open(path, 800)
     shown = browser.ask("[...document.querySelectorAll('#code .code text')].map(t => t.firstChild.textContent)")
@@ -227,14 +228,14 @@ def test_one_split_and_the_features_of_a_row(browser, tmp_path):
     model = OutputCodeClassifier(table, random_state=0).fit(frame[LOW], y[LOW])
     missed = model.predict(frame[MIDDLE]) != y[MIDDLE]
     rows = [
-        {"learner": "ridge", "error": missed.mean(), "fold_errors": [missed.mean()], "losses": missed},
-        {"learner": "never", "error": 1.0, "fold_errors": [1.0], "losses": np.ones(len(missed), dtype=bool)},
+        Result("ridge", fold_errors=[missed.mean()], losses=missed),
+        Result("never", fold_errors=[1.0], losses=np.ones(len(missed), dtype=bool)),
     ]
-    data = report_data(rows, answers(model, frame[MIDDLE], y[MIDDLE]))
+    data = report_data(ranked(rows), answers(model, frame[MIDDLE], y[MIDDLE]))
     path = write_report(data, tmp_path / "report.html")
     browser.open(path, 500)
     assert "McNemar's exact test" in browser.texts("#ranking .lead")[0]
-    assert browser.texts("#ranked td.of-p_value") == ["best", "< 0.001"]
+    assert browser.texts("#ranked td.of-p_value") == ["best", "<.001"]
     example = data["winner"]["examples"][-1]
     browser.click(f"tr[data-example='{len(data['winner']['examples']) - 1}'] button")
     assert browser.texts("#explanation .values dt") == [NASTY, "shape"]

@@ -16,6 +16,7 @@ from outputcodes.codes import AllPairs, describe
 from outputcodes.decoders import LossBased
 from outputcodes.diagnostics import column_errors, multiclass_margins
 from outputcodes.learners import Ridge
+from outputcodes.selection import Result, Results, ranked
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
@@ -23,7 +24,7 @@ TRAIN, TEST = slice(0, 600), slice(1000, None)
 MODEL = OutputCodeClassifier(Ridge(), code="sparse", probability="softmax", random_state=0).fit(X[TRAIN], y[TRAIN])
 NAMES = [f"image {i}" for i in range(1000, len(y))]
 IMAGES = X[TEST].reshape(-1, 8, 8)
-ROWS = [{"learner": "ridge", "code": "sparse", "decoder": "loss", "error": 0.1}]
+ROWS = ranked([Result("ridge", "sparse", "loss", fold_errors=[0.1])])
 DATA = report_data(ROWS, answers(MODEL, X[TEST], y[TEST], names=NAMES, images=IMAGES), facts={"rows": 10})
 WINNER = DATA["winner"]
 F, M, D, P = MODEL.margins(X[TEST]), MODEL.code_matrix_, MODEL.decision_function(X[TEST]), MODEL.predict_proba(X[TEST])
@@ -126,9 +127,9 @@ def test_as_many_examples_as_asked_for_and_there_are(number):
     assert len(report_data(ROWS, few, examples=number)["winner"]["examples"]) == min(number, 40)
 
 
-def test_a_machine_without_a_code_and_a_sample_without_mistakes():
+def test_a_system_without_a_code_and_a_sample_without_mistakes():
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    winner = report_data([{"learner": "tree", "error": 0.0}], answers(tree, X[:50], y[:50]))["winner"]
+    winner = report_data(ranked([Result("tree", fold_errors=[0.0])]), answers(tree, X[:50], y[:50]))["winner"]
     assert winner["code"] is None
     assert winner["columns"] is None
     assert winner["margins"]["columns"] is None
@@ -156,8 +157,9 @@ def test_large_codes_are_described_without_pictures():
     assert len(json.dumps(winner)) < 3e6
 
 
-def test_labels_and_a_known_metric_are_needed():
+def test_labels_and_ranked_results_are_needed():
     with pytest.raises(ValueError, match="labels"):
         report_data(ROWS, answers(MODEL, X[:5]))
-    with pytest.raises(ValueError, match="metric='errors'"):
-        report_data(ROWS, metric="errors")
+    for rows in ([], [Result(fold_errors=[0.1])], Results([Result(fold_errors=[0.1])])):
+        with pytest.raises(ValueError, match="rows must be ranked results"):
+            report_data(rows)

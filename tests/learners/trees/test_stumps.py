@@ -43,8 +43,8 @@ def adaboost(X, s, w, n_rounds, hypotheses, categorical=()):
                     alpha = math.log((1 - error) / error) / 2
                     candidates.append((wrong + missing / 2, f, threshold, sign * alpha, -sign * alpha, sides))
         least = min(candidate[0] for candidate in candidates)
-        score, f, threshold, left, right, sides = next(c for c in candidates if c[0] <= least + 1e-10)
-        if score >= (1 if hypotheses == "confidence" else 0.5) - 1e-10:
+        score, f, threshold, left, right, sides = next(c for c in candidates if c[0] <= least + 1e-9)
+        if score >= (1 if hypotheses == "confidence" else 0.5) - 1e-9:
             break
         h = np.select(sides, [left, right], 0.0)
         D = D * np.exp(-s * h)

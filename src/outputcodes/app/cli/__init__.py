@@ -1,4 +1,4 @@
-"""The command line: one file per verb, each parses, makes one library call, and prints."""
+"""The command line: one file per verb, which parses, makes one library call, and prints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run `outputcodes`; say what to install where the command line's own libraries are missing."""
+    """Run `outputcodes`; name the package to install where a library of the command line is missing."""
     try:
         from outputcodes.app.cli.app import app
     except ImportError as missing:

@@ -1,4 +1,4 @@
-"""What all verbs share: errors of tables, models and data sets as messages with exit code 2, and lists of names."""
+"""What all verbs share: errors as messages with exit code 2, lists of names, a progress bar."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 @contextmanager
-def told_errors(stopped: str = "Stopped.") -> Iterator[None]:
-    """Turn what a user can put right into a message on stderr and exit code 2, and Ctrl-C into one and 130."""
+def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
+    """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130."""
     try:
         yield
     except (ValueError, ImportError, OSError) as error:
@@ -24,12 +24,12 @@ def told_errors(stopped: str = "Stopped.") -> Iterator[None]:
 
 
 def names(text: str | None) -> list[str] | None:
-    """Names with commas between; None, which leaves the choice to the plan, stays None."""
+    """Split names at commas; None, which leaves the choice to the plan, stays None."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def progress_bar(console: Console) -> Progress:
-    """What runs, how far it is, and the time that is left; in a file it would be empty lines."""
+    """Return a bar with what runs, how far it is, and the time left; it is off where the output is a file."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
 

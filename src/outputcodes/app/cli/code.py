@@ -10,20 +10,23 @@ import typer
 from rich.console import Console
 
 from outputcodes import codes
-from outputcodes.app.cli._common import told_errors
+from outputcodes._ground.files import in_place_of
+from outputcodes.app.cli._common import reported_errors
 
 DRAWN = [name for name, make in codes.CODES.items() if not make().needs_problem]
 ENDINGS = (".csv", ".png", ".svg", ".pdf")
 
 
 def code(
-    name: Annotated[str, typer.Argument(help=f"Of {', '.join(DRAWN)}; other codes are made from data.")],
-    k: Annotated[int, typer.Option("-k", "--classes", min=2, help="Classes.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Of a random code.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Save it: .csv the matrix, .png, .svg or .pdf a picture.")] = None,
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(DRAWN)}; other codes are made from data.")],
+    k: Annotated[int, typer.Option("-k", "--classes", min=2, help="The number of classes.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of a random code.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="A file: .csv for the matrix, .png, .svg or .pdf for a picture.")
+    ] = None,
 ) -> None:
-    """Draw a code for k classes, say what is known of it, and save it."""
-    with told_errors():
+    """Draw a code for k classes, describe it, and save it."""
+    with reported_errors():
         if out is not None and out.suffix not in ENDINGS:
             raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
         M = codes.as_code(name).draw(k, random_state=seed).matrix()
@@ -35,7 +38,8 @@ def code(
 
 
 def _save(M: Any, out: Path) -> None:
-    if out.suffix == ".csv":
-        np.savetxt(out, M, fmt="%d", delimiter=",")
-    else:
-        codes.plot(M).figure.savefig(out, dpi=200, bbox_inches="tight")
+    with in_place_of(out) as part:
+        if out.suffix == ".csv":
+            np.savetxt(part, M, fmt="%d", delimiter=",")
+        else:
+            codes.plot(M).figure.savefig(part, format=out.suffix[1:], dpi=200, bbox_inches="tight")

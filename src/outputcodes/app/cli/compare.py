@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from outputcodes.app import workflow
-from outputcodes.app.cli._common import names, progress_bar, told_errors
+from outputcodes.app import run
+from outputcodes.app.cli._common import names, progress_bar, reported_errors
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
 from outputcodes.learners import LEARNERS
+from outputcodes.selection import METRICS, Results
+from outputcodes.selection.table import ranking_columns
 
-SHOWN_ROWS, WIDE, NARROW = 25, 105, 85
+SHOWN_ROWS = 25
+# Columns that a terminal of fewer characters than these has no room for.
+NARROW = ((85, ("fit_seconds", "predict_seconds", "size_bytes")), (105, ("predict_seconds", "size_bytes")))
 
 
 def compare(
@@ -27,33 +31,31 @@ def compare(
     learners: Annotated[
         str | None,
         typer.Option(
-            help=f"With commas between: learners ({', '.join(LEARNERS)}), systems that need no code "
-            f"({', '.join(workflow.SYSTEMS)}). By default what suits the table."
+            help=f"Separated by commas: learners ({', '.join(LEARNERS)}) and systems that need no code "
+            f"({', '.join(run.SYSTEMS)}). By default those that suit the table."
         ),
     ] = None,
-    codes: Annotated[str | None, typer.Option(help=f"Of {', '.join(CODES)}.")] = None,
-    decoders: Annotated[str | None, typer.Option(help=f"Of {', '.join(DECODERS)}.")] = None,
+    codes: Annotated[str | None, typer.Option(help=f"Some of {', '.join(CODES)}.")] = None,
+    decoders: Annotated[str | None, typer.Option(help=f"Some of {', '.join(DECODERS)}.")] = None,
     cv: Annotated[int | None, typer.Option(min=2, help="Folds; 10, or fewer for large tables.")] = None,
     test: Annotated[str | None, typer.Option(help="A file with test rows, in place of folds.")] = None,
-    split: Annotated[str | None, typer.Option(help="A column that says which rows are for training.")] = None,
-    metric: Annotated[str, typer.Option(help=f"What to rank by: {', '.join(workflow.METRICS)}.")] = "error",
+    split: Annotated[str | None, typer.Option(help="A column that names the rows for training.")] = None,
+    metric: Annotated[str, typer.Option(help=f"What to rank by: {', '.join(METRICS)}.")] = "error",
     quick: Annotated[bool, typer.Option("--quick", help="A small plan.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds after which no training begins.")] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
     jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of codes and folds.")] = 0,
-    encoding: Annotated[str, typer.Option(help="Of a text file.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
 ) -> None:
-    """Train every learner and code once per fold, decode it in every way, and print which does best."""
+    """Train every learner and code once per fold, decode them in every way, and print a ranking."""
     console = Console()
-    stopped = "Stopped." if out is None else f"Stopped. What is done is in {out}: --resume goes on."
-    with told_errors(stopped), progress_bar(console) as progress:
-        source = workflow.open_source(
-            data, target, cv=cv, test=test, split=split, quick=quick, seed=seed, encoding=encoding
-        )
+    stopped = "Stopped." if out is None else f"Stopped. The results so far are in {out}: --resume continues them."
+    with reported_errors(stopped), progress_bar(console) as progress:
+        source = run.open_source(data, target, cv=cv, test=test, split=split, quick=quick, seed=seed, encoding=encoding)
         schema = source.table.schema
-        plan = workflow.make_plan(
+        plan = run.make_plan(
             len(source.table.target),
             len(schema.classes),
             len(schema.used),
@@ -64,7 +66,7 @@ def compare(
             quick=quick,
         )
         task = progress.add_task("", total=None)
-        outcome = workflow.run(
+        outcome = run.compare_table(
             source,
             plan,
             metric=metric,
@@ -75,58 +77,32 @@ def compare(
             n_jobs=jobs,
             watch=lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
         )
-    console.print(_table(outcome.rows, outcome.title, metric, console.width))
+    console.print(ranking_table(outcome.rows, outcome.title, console.width))
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
     if outcome.found:
-        told = f"{outcome.found} trainings were there already, {outcome.computed} were done now"
-        console.print(told, markup=False, highlight=False)
+        counts = f"{outcome.found} trainings were there already, {outcome.computed} were done now"
+        console.print(counts, markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
 
 
-def _table(rows: list[dict[str, Any]], title: str, metric: str, width: int) -> Table:
-    """The best rows, with as many columns as the terminal has room for."""
-    hidden, tested = len(rows) - SHOWN_ROWS, any(row["p_value"] is not None for row in rows)
-    told = ["bold, *: not significantly worse than the best"] if tested else []
+def ranking_table(rows: Results, title: str, width: int) -> Table:
+    """Return the best rows, with as many columns as the terminal has room for."""
+    hidden, tested = len(rows) - SHOWN_ROWS, any(row.p_value is not None for row in rows)
+    captions = ["bold, *: not significantly worse than the best"] if tested else []
+    captions += [f"{hidden} more rows"] if hidden > 0 else []
     table = Table(
-        title=title,
-        caption="; ".join(told + ([f"{hidden} more rows"] if hidden > 0 else [])) or None,
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
+        title=title, caption="; ".join(captions) or None, box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
     )
-    unit, scale, digits = ("log-loss", 1, 4) if metric == "log-loss" else (f"{metric} %", 100, 2)
-    for name in ("", "learner", "code", "decoder"):
-        table.add_column(name, justify="left" if name else "right", no_wrap=True)
-    headings = ["L", unit, "± 95%", "p", "fit s", "predict s", "size"][
-        : 7 if width >= WIDE else 5 if width >= NARROW else 4
-    ]
-    for name in headings:
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ranking_columns(rows, rows.metric)
+    left_out = next((keys for characters, keys in NARROW if width < characters), ())
+    columns = [column for column in columns if column.key not in left_out]
+    for column in columns:
+        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=True)
     for row in rows[:SHOWN_ROWS]:
-        p, interval = row["p_value"], row["interval"]
-        level = p is not None and p > 0.05
-        cells = [
-            f"{'*' if level else ''}{row['rank']}",
-            row["learner"],
-            row["code"],
-            row["decoder"],
-            "" if row["columns"] is None else str(row["columns"]),
-            f"{scale * row['error']:.{digits}f}",
-            "" if interval is None else f"{scale * (interval[1] - row['error']):.{digits}f}",
-            "" if p is None else f"{p:.3f}" if p >= 0.001 else "<.001",
-            f"{row['fit_seconds']:.3f}",
-            f"{row['predict_seconds']:.3f}",
-            _size(row["size_bytes"]),
-        ]
-        table.add_row(*cells[: 4 + len(headings)], style="bold" if row["rank"] == 1 or level else None)
+        first, *cells = (column.text(row) for column in columns)
+        # The mark is for terminals without bold letters.
+        mark = "*" if row.level_with_best and row.rank != 1 else ""
+        table.add_row(mark + first, *cells, style="bold" if row.level_with_best else None)
     return table
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from outputcodes.app.cli._common import told_errors
+from outputcodes.app.cli._common import reported_errors
 from outputcodes.app.datasets import available
 
 
@@ -14,7 +14,7 @@ def datasets() -> None:
     table = Table(caption="bold: on this machine")
     for name in ("name", "rows", "columns", "classes", "where"):
         table.add_column(name, justify="left" if name in ("name", "where") else "right")
-    with told_errors():
+    with reported_errors():
         for one in available():
             cells = (one.name, str(one.rows), str(one.columns), str(one.classes), one.where)
             table.add_row(*cells, style="bold" if one.here else "dim")

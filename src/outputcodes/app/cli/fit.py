@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from outputcodes.app import workflow
-from outputcodes.app.cli._common import told_errors
+from outputcodes.app import run
+from outputcodes.app.cli._common import reported_errors
 
 
 def fit(
     data: Annotated[str, typer.Argument(help="A table, or a data set by name.")],
-    out: Annotated[Path, typer.Option(help="The file of the model, model.skops say.")],
+    out: Annotated[Path, typer.Option(help="The file of the model, such as model.skops.")],
     target: Annotated[str | None, typer.Option(help="The column of the labels.")] = None,
     learner: Annotated[str, typer.Option(help="A learner, or a system that needs no code.")] = "logistic",
     code: Annotated[str | None, typer.Option(help="The code; all-pairs by default.")] = None,
@@ -24,11 +24,11 @@ def fit(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the code.")] = 0,
-    encoding: Annotated[str, typer.Option(help="Of a text file.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
 ) -> None:
     """Train a learner under a code, and save the model with the preprocessing of its table."""
-    with told_errors():
-        model, summary = workflow.fit_file(
+    with reported_errors():
+        model, summary = run.fit_file(
             data,
             out,
             target,

@@ -1,4 +1,4 @@
-"""Named data sets: those of the papers that this library implements, wherever they are found."""
+"""Data sets by name: those of the papers that this library implements."""
 
 from outputcodes.app.datasets.errors import ChecksumError, DatasetError, UnavailableError, UnexpectedDataError
 from outputcodes.app.datasets.loading import Listed, available, load

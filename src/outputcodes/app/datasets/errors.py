@@ -1,18 +1,18 @@
-"""What can go wrong with a named data set."""
+"""The errors of named data sets."""
 
 from __future__ import annotations
 
 
 class DatasetError(ValueError):
-    """A data set that cannot be used; the message says where it was looked for and what to do."""
+    """A data set that cannot be used; the message says where it was searched for and what to do."""
 
 
 class UnavailableError(DatasetError):
-    """It is not on this machine and could not be fetched."""
+    """The data set is not on this machine and could not be fetched."""
 
 
 class ChecksumError(DatasetError):
-    """A file is not the one that its index describes: cut off, or changed."""
+    """A file is not the one that its index describes: it is incomplete, or changed."""
 
 
 class UnexpectedDataError(DatasetError):

@@ -1,4 +1,4 @@
-"""The table of known data sets: what each must look like, and its number at OpenML."""
+"""The table of known data sets: the shape and class counts of each, and its number at OpenML."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from outputcodes.app.datasets.errors import UnexpectedDataError
 
 @dataclass(frozen=True)
 class Known:
-    """What a data set must look like.
+    """The shape and class counts of a data set.
 
     Attributes
     ----------
     rows, columns : int
     class_counts : list of int
-        Sorted; labels are not compared, as every source writes them in its own way.
+        Sorted. Labels are not compared, as sources write them in different ways.
     train_class_counts : list of int or None
-        Of the rows for training, where the origin defines a partition.
+        Those of the training rows, where the source defines a partition.
     openml : int or None
         Its number at OpenML, where a copy with these rows is.
     openml_drop : list of str
-        Columns of that copy which are no features.
+        Columns of that copy that are not features.
     """
 
     rows: int
@@ -43,7 +43,7 @@ KNOWN: dict[str, Known] = {
 
 
 def class_counts(target: Any) -> list[int]:
-    """How many rows each class has, the largest first.
+    """Return how many rows each class has, the largest first.
 
     >>> class_counts(["a", "b", "b"])
     [2, 1]
@@ -53,10 +53,10 @@ def class_counts(target: Any) -> list[int]:
 
 
 def check(name: str, data: Any, target: Any, source: str) -> None:
-    """Refuse data that are not those of the table."""
+    """Refuse data with other rows, columns or class counts than those of the table."""
     known = KNOWN[name]
     seen = {"rows": len(data), "columns": data.shape[1], "class counts": class_counts(target)}
     expected = {"rows": known.rows, "columns": known.columns, "class counts": known.class_counts}
     if wrong := [what for what in seen if seen[what] != expected[what]]:
-        told = "; ".join(f"{what} {seen[what]} in place of {expected[what]}" for what in wrong)
-        raise UnexpectedDataError(f"{source} is not the data set {name!r}: {told}.")
+        differing = "; ".join(f"{what} {seen[what]} in place of {expected[what]}" for what in wrong)
+        raise UnexpectedDataError(f"{source} is not the data set {name!r}: {differing}.")

@@ -1,4 +1,4 @@
-"""A data set by name, from the first place that has it."""
+"""A data set by name, from the first source that has it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outputcodes.app.datasets.known import KNOWN, check
 
 @dataclass(frozen=True)
 class Listed:
-    """A known data set: its size, where it is, and whether it is there without a network."""
+    """A known data set: its size, where it is, and whether it is available without a network."""
 
     name: str
     rows: int
@@ -26,9 +26,8 @@ class Listed:
 def load(name: str) -> Bunch:
     """Load a data set by name.
 
-    It is looked for in the directory that the environment variable OUTPUTCODES_DATA names, among scikit-learn's own,
-    in the user's cache, and at last fetched from OpenML. Whatever its source, it must have the rows, columns and class
-    counts of the data set.
+    It is searched for in the directory given by the environment variable OUTPUTCODES_DATA, among scikit-learn's own,
+    and in the user's cache, and otherwise fetched from OpenML. Its rows, columns and class counts are checked.
 
     Parameters
     ----------
@@ -38,10 +37,10 @@ def load(name: str) -> Bunch:
     Returns
     -------
     Bunch
-        `data` : DataFrame of the features, as they are: numbers, text for categories, missing values missing.
-        `target` : Series of labels, integers if all of them are written so.
+        `data` : DataFrame of the features: numbers, text for categories, NaN for missing values.
+        `target` : Series of labels, integers if all of them are written as such.
         `frame` : DataFrame of both.
-        `split` : Series of "train" and "test", or None if the origin defines no partition.
+        `split` : Series of "train" and "test", or None if the source defines no partition.
         `feature_names`, `target_names` : lists.
         `provenance` : dict with "source", "licence" and "location".
 
@@ -82,7 +81,7 @@ def load(name: str) -> Bunch:
 
 
 def available() -> list[Listed]:
-    """All known data sets, and where `load` would find each.
+    """Return all known data sets, and where `load` would find each.
 
     >>> [listed.columns for listed in available() if listed.name == "digits"]
     [64]
@@ -103,4 +102,4 @@ def _where(name: str, openml: int | None) -> tuple[str, bool]:
         return str(sources.cache() / entry["file"]), True
     if openml is not None:
         return f"OpenML data set {openml}", False
-    return f"only in a directory that {sources.VARIABLE} names", False
+    return f"only in a directory given by {sources.VARIABLE}", False

@@ -1,8 +1,8 @@
-"""Where data sets come from: a directory of csv.gz files, scikit-learn's own, the user's cache, OpenML.
+"""The sources of data sets: a directory of csv.gz files, scikit-learn's own, the user's cache, OpenML.
 
-A directory holds an `index.json` with an entry for each file (name, file, sha256, categorical, source, licence); a
-file has the features, then `split` where there is a partition, then `target`. The cache holds files of the same form,
-each with its entry beside it.
+A directory has an `index.json` with one entry per file (name, file, sha256, categorical, source, licence). A file has
+the features, then `split` if there is a partition, then `target`. The cache has files of the same form, each with its
+entry in a file of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn import datasets as bundled
 
+from outputcodes._ground.files import in_place_of
 from outputcodes.app.datasets.errors import ChecksumError, DatasetError, UnavailableError
 from outputcodes.app.datasets.known import KNOWN, check, class_counts
 from outputcodes.app.tables.formats import frames
@@ -32,18 +33,18 @@ Entry = dict[str, Any]
 
 
 def directory() -> Path | None:
-    """The directory that the environment variable names."""
+    """Return the directory given by the environment variable."""
     named = os.environ.get(VARIABLE)
     return Path(named) if named else None
 
 
 def cache() -> Path:
-    """The user's cache: a folder in XDG_CACHE_HOME, by default ~/.cache."""
+    """Return the user's cache: a folder in XDG_CACHE_HOME, by default ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "outputcodes"
 
 
 def entry_in_directory(name: str) -> Entry | None:
-    """What the index of the directory says of a data set; None if there is no directory, or the set is not in it."""
+    """Return the entry of a data set in the index of the directory; None if there is none."""
     folder = directory()
     if folder is None:
         return None
@@ -55,23 +56,23 @@ def entry_in_directory(name: str) -> Entry | None:
 
 
 def entry_in_cache(name: str) -> Entry | None:
-    """What was noted of a data set when it was fetched; None if it was not."""
+    """Return the entry of a data set that was fetched before; None if it was not."""
     path = cache() / f"{name}.json"
     complete = path.exists() and (cache() / f"{name}.csv.gz").exists()
     return json.loads(path.read_text()) if complete else None
 
 
 def read_file(folder: Path, entry: Entry) -> tuple[Any, Any, Any]:
-    """Features, labels and split of a file, which must be the one that the entry describes."""
+    """Return features, labels and split of a file, which must be the one that the entry describes."""
     path = folder / entry["file"]
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
     except FileNotFoundError as reason:
-        raise UnavailableError(f"{path} is in the index and there is no such file.") from reason
+        raise UnavailableError(f"{path} is in the index, but there is no such file.") from reason
     if found != entry["sha256"]:
         raise ChecksumError(
-            f"{path} is cut off or changed: its SHA-256 is {found} and not {entry['sha256']}. Replace it; if it is in "
-            "the cache, delete it and it will be fetched again."
+            f"{path} is incomplete or changed: its SHA-256 is {found}, not {entry['sha256']}. Replace it; if it is in "
+            "the cache, delete it to fetch it again."
         )
     texts = [*entry["categorical"], *entry.get("text_columns", []), "split", "target"]
     (frame,) = frames(path, dict.fromkeys(texts, "text"))
@@ -80,7 +81,7 @@ def read_file(folder: Path, entry: Entry) -> tuple[Any, Any, Any]:
 
 
 def read_bundled(name: str) -> tuple[Any, Any, None]:
-    """Features and labels of one of scikit-learn's own."""
+    """Return features and labels of one of scikit-learn's own data sets."""
     bunch = BUNDLED[name](as_frame=True)
     return bunch.data, bunch.target, None
 
@@ -90,12 +91,10 @@ def fetch(name: str) -> Entry:
     known = KNOWN[name]
     elsewhere = f"set {VARIABLE} to a directory with {name}.csv.gz and an index.json."
     if known.openml is None:
-        raise UnavailableError(
-            f"{name!r} is not on this machine, and no full copy of it is known at OpenML: {elsewhere}"
-        )
+        raise UnavailableError(f"{name!r} is not on this machine, and OpenML has no known full copy: {elsewhere}")
     source = f"OpenML data set {known.openml}"
     try:
-        # A cache of its own, for the time of the download: scikit-learn then fetches once and compares the checksum.
+        # With a temporary cache, scikit-learn fetches once and compares the checksum.
         with TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             bunch = bundled.fetch_openml(
@@ -103,9 +102,9 @@ def fetch(name: str) -> Entry:
             )
     except (OSError, HTTPException, EOFError, ValueError) as reason:
         damaged = isinstance(reason, EOFError) or "checksum" in str(reason)
-        told = f"came damaged from {source}" if damaged else f"could not be fetched from {source}"
+        problem = f"came damaged from {source}" if damaged else f"could not be fetched from {source}"
         raise (ChecksumError if damaged else UnavailableError)(
-            f"{name!r} {told} ({reason}). Try again later, or {elsewhere}"
+            f"{name!r} {problem} ({reason}). Try again later, or {elsewhere}"
         ) from reason
     data = bunch.data.drop(columns=known.openml_drop or [], errors="ignore")
     target = as_text(bunch.target.astype(object)).str.strip("'\"")
@@ -114,7 +113,7 @@ def fetch(name: str) -> Entry:
     data = data.assign(**{c: data[c].astype(object) for c in categorical})
     if known.train_class_counts is not None:
         n = sum(known.train_class_counts)
-        # A copy in another order has no partition that could be known.
+        # The partition of a copy in another order is unknown.
         if class_counts(target[:n]) == known.train_class_counts:
             data["split"] = np.where(np.arange(len(data)) < n, "train", "test")
     content = gzip.compress(data.assign(target=target).to_csv(index=False).encode(), mtime=0)
@@ -134,7 +133,5 @@ def fetch(name: str) -> Entry:
 def write(path: Path, content: bytes) -> None:
     """Write a file that appears under its name only when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder) / path.name
+    with in_place_of(path) as part:
         part.write_bytes(content)
-        part.replace(path)

@@ -1,4 +1,4 @@
-"""Results as plain data, as one HTML page that needs no network, and single predictions explained."""
+"""Ranked results as plain data and as one HTML page that needs no network; single predictions explained."""
 
 from outputcodes.app.report.answers import Answers, answers
 from outputcodes.app.report.data import report_data

@@ -1,4 +1,4 @@
-"""What a fitted classifier answered for some rows: the arrays from which a report or an explanation is made."""
+"""The output of a fitted classifier for some rows: the arrays from which a report or an explanation is made."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sklearn.pipeline import Pipeline
 
 from outputcodes._ground.validation import check_labels, n_rows_of
 from outputcodes.decoders import Decoder
+from outputcodes.decoders.classifier import DecodingClassifier
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of a classifier for n rows, its code among them where it has one.
+    """The output of a classifier for n rows, and its code where it has one.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ def answers(
     title: str | None = None,
     images: ArrayLike | None = None,
 ) -> Answers:
-    """Ask a fitted classifier about the rows of X, which for an honest report it was not trained on.
+    """Return the output of a fitted classifier for the rows of X; for an honest report it was not trained on them.
 
     Parameters
     ----------
@@ -97,13 +98,13 @@ def answers(
     inputs = X
     model, X = _innermost(model, X)
     if getattr(model, "multilabel_", False):
-        raise ValueError("the model answers several labels a row; what can be explained is one label a row.")
+        raise ValueError("the model is multilabel; explanations are for models that predict one label per row.")
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)
     code, margins, decoder = None, None, None
-    if all(hasattr(model, name) for name in ("code_matrix_", "margins", "decoder_")):
+    if isinstance(model, DecodingClassifier):
         code, margins, decoder = model.code_matrix_, model.margins(X), model.decoder_
-        # Asked once: the margins of a kernel machine are the dear part.
+        # Computed once: the margins of a kernel SVM are the expensive part.
         scores: Array | None = decoder.scores(margins, code)
         probabilities = decoder.probabilities(margins, code) if decoder.has_probabilities else None
         predicted = decoder.predict(margins, code)
@@ -141,5 +142,5 @@ def _innermost(model: Any, X: Any) -> tuple[Any, Any]:
 def _numbers(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     labels = np.asarray(y)
     if (unknown := np.setdiff1d(labels, classes)).size:
-        raise ValueError(f"y holds {unknown[:5].tolist()}, which the model does not know.")
+        raise ValueError(f"y holds {unknown[:5].tolist()}, which the model was not trained on.")
     return check_labels(np.searchsorted(classes, labels), len(classes))

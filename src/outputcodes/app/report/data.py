@@ -7,41 +7,35 @@ from importlib.metadata import version
 from typing import Any
 
 from outputcodes.app.report.answers import Answers
+from outputcodes.app.report.by_code import codes_pairwise, decoders_by_code
 from outputcodes.app.report.page import Report
 from outputcodes.app.report.plain import plain
-from outputcodes.app.report.ranking import codes_pairwise, decoders_by_code, ranked
 from outputcodes.app.report.winner import winner_data
+from outputcodes.selection import Result, Results
+from outputcodes.selection.table import ranking_columns
 
 
 def report_data(
-    rows: Iterable[Any],
+    rows: Results,
     winner: Answers | None = None,
     *,
     title: str = "Output codes compared",
     facts: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
-    metric: str = "error",
-    test_to_train: float | None = None,
-    tested: int | None = None,
     examples: int = 24,
     held_out: str = "held-out rows",
 ) -> Report:
-    """Gather the data of a report.
+    """Gather the data of a report; nothing is ranked or trained here.
 
     Parameters
     ----------
-    rows : iterable of Comparison or of mappings
-        What `outputcodes.selection.compare` answers, and likewise systems that are no output codes: a mapping with
-        "learner" (the name), "fold_errors" or "error", and where known "fit_seconds", "predict_seconds", "size_bytes".
+    rows : Results
+        As `outputcodes.selection.compare` and `ranked` return them. Systems that are no output codes are results like
+        the others, without a code and a decoder.
     winner : Answers, optional
-        What the best classifier answered for held-out rows: `answers(model, X_test, y_test)`.
+        Those of the best classifier for held-out rows: `answers(model, X_test, y_test)`.
     title, facts, notes : str, mapping and strings
-        The heading, what there is to say about the data in pairs of words, and sentences for the end: what was left
-        out, and why.
-    metric : {"error", "balanced", "log-loss"}, default="error"
-        What the errors are.
-    test_to_train, tested : float and int, optional
-        n_test/n_train of a fold, 1/(J − 1) by default; with a single split the number of rows tested, for the interval.
+        The heading, facts about the data in pairs of words, and sentences for the end: what was left out, and why.
     examples : int, default=24
         How many rows to explain.
     held_out : str, default="held-out rows"
@@ -54,10 +48,10 @@ def report_data(
     >>> from outputcodes import OutputCodeClassifier
     >>> from outputcodes.app.report import answers
     >>> from outputcodes.learners import Ridge
-    >>> from outputcodes.selection import compare
+    >>> from outputcodes.selection import Result, compare, ranked
     >>> X, y = load_iris(return_X_y=True)
     >>> rows = compare(X, y, Ridge(), codes=["one-vs-all", "all-pairs"])
-    >>> rows.append({"learner": "always the first", "fold_errors": [2 / 3] * 5})
+    >>> rows = ranked([*rows, Result("always the first", fold_errors=[2 / 3] * 5)])
     >>> best = OutputCodeClassifier(Ridge(), code=rows[0].code, decoder=rows[0].decoder).fit(X[::2], y[::2])
     >>> data = report_data(rows, answers(best, X[1::2], y[1::2]), title="iris")
     >>> data["rows"][-1]["learner"], data["winner"]["code"]["matrix"]
@@ -65,9 +59,10 @@ def report_data(
     >>> json.loads(json.dumps(data, allow_nan=False)) == data
     True
     """
-    if metric not in ("error", "balanced", "log-loss"):
-        raise ValueError(f"metric={metric!r} must be 'error', 'balanced' or 'log-loss'.")
-    table = ranked(rows, test_to_train, tested if metric == "error" else None)
+    if not isinstance(rows, Results) or not rows or any(row.rank is None for row in rows):
+        raise ValueError("rows must be ranked results: give selection.ranked(results).")
+    columns = ranking_columns(rows, rows.metric)
+    table = [{"key": column.key, "heading": column.heading, "number": column.number} for column in columns]
     return Report(
         plain(
             {
@@ -75,12 +70,19 @@ def report_data(
                 "title": title,
                 "facts": [[name, str(value)] for name, value in dict(facts or {}).items()],
                 "notes": list(notes),
-                "metric": metric,
-                "rows": [{name: value for name, value in row.items() if name != "losses"} for row in table],
-                "decoders": decoders_by_code(table),
-                "codes": codes_pairwise(table, test_to_train),
+                "metric": rows.metric,
+                "rows": [_row(row) for row in rows],
+                "columns": table,
+                "cells": [[column.text(row) for column in columns] for row in rows],
+                "decoders": decoders_by_code(rows),
+                "codes": codes_pairwise(rows),
                 "held_out": held_out,
                 "winner": None if winner is None else winner_data(winner, examples),
             }
         )
     )
+
+
+def _row(row: Result) -> dict[str, Any]:
+    """A result without the losses of its test rows, which the page does not show."""
+    return {name: value for name, value in row.as_dict().items() if name != "losses"}

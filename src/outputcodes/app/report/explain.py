@@ -1,4 +1,4 @@
-"""Why a classifier answered as it did for one row: its margins against every codeword, as data and as text."""
+"""Why a classifier predicts what it does for one row: its margins against every codeword, as data and as text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from outputcodes.app.report.answers import Answers, answers
 from outputcodes.app.report.plain import plain
 from outputcodes.app.report.values import row_values
-from outputcodes.decoders import Continuous, Decoder, LossBased, Softmax
-from outputcodes.losses import as_loss
 from outputcodes.selection.html_table import html_table
 
 Array = NDArray[np.float64]
@@ -21,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """One row explained; its text is what `print` shows, `data()` is plain.
+    """One row explained; `print` shows it as text, `data()` is plain.
 
     Attributes
     ----------
@@ -31,15 +29,15 @@ class Explanation:
     truth : int or None
         Where it is known.
     rival : int or None
-        The class that the prediction is held against: the true one where it was missed, else the second best.
+        The class that the prediction is compared with: the true one where it was missed, else the second best.
     scores, probabilities : ndarrays of shape (k,) or None
     margins, code : ndarrays of shape (L,) and (k, L), or None
     lead : ndarray of shape (L,) or None
-        What each column adds to the score of the prediction less what it adds to the rival's; for decoders whose score
-        is a sum over columns (of the exponential loss, whose scores are logarithms, the sum before it).
+        What each column adds to the score of the prediction less what it adds to the rival's, by the decoder's
+        `contributions`; None where there is no rival, or the code is too large.
     name : the name of the row
     values : list of (feature, value)
-        The row as the model was given it, in words; of many features the first.
+        The row as the model was given it, in words; the first of many features.
     """
 
     classes: NDArray[Any]
@@ -63,14 +61,14 @@ class Explanation:
         return np.flatnonzero(self.code[own] * self.margins < 0)
 
     def data(self, *, shared: bool = True) -> dict[str, Any]:
-        """Plain data: lists, numbers and strings; with what all rows share, the classes and the code, or without."""
+        """Return plain data: lists, numbers and strings; with what all rows share, the classes and the code, or not."""
         names = ["name", "predicted", "truth", "rival", "scores", "probabilities", "margins", "lead", "wrong", "values"]
         names += ["classes", "code"] if shared else []
-        answer: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
-        return answer
+        facts: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
+        return facts
 
     def summary(self) -> str:
-        """Some sentences: what was predicted, which columns erred, and by how much the decoder was right or wrong."""
+        """Return sentences on the prediction, the columns that erred, and how far the decoder was right or wrong."""
         label = [str(one) for one in self.classes]
         verdict = {None: "", self.predicted: ", which is right"}.get(
             self.truth, f"; the truth is {label[self.truth or 0]}"
@@ -98,22 +96,23 @@ class Explanation:
             return f": the decoder {'corrects' if right else 'does not correct'} {them}"
         return "" if right else ": columns that do not see the truth decide"
 
-    def _shown(self) -> list[int]:
-        """The best classes, the true one and the rival."""
+    def _table(self) -> tuple[list[str], list[list[str]], list[bool]]:
+        """Headings, a row for each of the best classes, the true one and the rival, and which is the true one."""
         assert self.scores is not None
         order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
-        return order + [c for c in (self.truth, self.rival) if c is not None and c not in order]
+        order += [c for c in (self.truth, self.rival) if c is not None and c not in order]
+        headings, rows = ["class", "score"], [[str(self.classes[c]), f"{self.scores[c]:.4g}"] for c in order]
+        if self.margins is not None and self.code is not None:
+            headings += ["agree", "contradict"]
+            for row, product in zip(rows, self.code[order] * self.margins, strict=True):
+                row += [str(np.count_nonzero(product > 0)), str(np.count_nonzero(product < 0))]
+        return headings, rows, [c == self.truth for c in order]
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.summary())}</p>"]
         if self.scores is not None:
-            headings, rows = ["class", "score"], [[self.classes[c], f"{self.scores[c]:.4g}"] for c in self._shown()]
-            if self.margins is not None and self.code is not None:
-                headings += ["agree", "contradict"]
-                for row, c in zip(rows, self._shown(), strict=True):
-                    product = self.code[c] * self.margins
-                    row += [np.count_nonzero(product > 0), np.count_nonzero(product < 0)]
-            parts.append(html_table(headings, rows, bold=[c == self.truth for c in self._shown()]))
+            headings, rows, true = self._table()
+            parts.append(html_table(headings, rows, bold=true))
         if self.values:
             parts.append(html_table(["feature", "value"], self.values))
         return f"<div>{''.join(parts)}</div>"
@@ -122,15 +121,12 @@ class Explanation:
         lines = [self.summary()]
         if self.scores is None:
             return lines[0]
-        shown = self._shown()
-        width = max(5, *(len(str(self.classes[c])) for c in shown))
-        lines += ["", f"{'class':<{width}}  {'score':>10}" + ("" if self.margins is None else "   agree  contradict")]
-        for c in shown:
-            line = f"{self.classes[c]!s:<{width}}  {self.scores[c]:>10.4g}"
-            if self.margins is not None and self.code is not None:
-                product = self.code[c] * self.margins
-                line += f"  {np.count_nonzero(product > 0):>6}  {np.count_nonzero(product < 0):>10}"
-            lines.append(line + ("  ← truth" if c == self.truth else ""))
+        headings, rows, true = self._table()
+        width = max(len(name) for name, *_ in [headings, *rows])
+        lines.append("")
+        for (name, *cells), mark in zip([headings, *rows], [False, *true], strict=True):
+            numbers = "".join(f"  {cell:>{w}}" for cell, w in zip(cells, (10, 6, 10), strict=False))
+            lines.append(f"{name:<{width}}{numbers}" + ("  ← truth" if mark else ""))
         if self.lead is not None and self.rival is not None:
             top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]
             lines.append(
@@ -143,7 +139,7 @@ class Explanation:
 
 
 def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
-    """Explain what a fitted classifier answers for one row.
+    """Explain the prediction of a fitted classifier for one row.
 
     Parameters
     ----------
@@ -174,8 +170,8 @@ def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
     return explain_row(answers(model, _one_row(x), None if truth is None else [truth]), 0)
 
 
-def explain_row(asked: Answers, i: int, *, values: bool = True) -> Explanation:
-    """The explanation of row i of a sample, with the values of its features or without."""
+def explain_row(asked: Answers, i: int, *, brief: bool = False, values: bool = True) -> Explanation:
+    """Return the explanation of row i; a brief one lacks what its summary does not need: leads and values."""
     predicted = int(asked.predicted[i])
     truth = None if asked.truth is None else int(asked.truth[i])
     scores = None if asked.scores is None else asked.scores[i]
@@ -186,9 +182,9 @@ def explain_row(asked: Answers, i: int, *, values: bool = True) -> Explanation:
         rival = int(np.where(np.arange(len(scores)) == predicted, -np.inf, scores).argmax())
     margins = None if asked.margins is None else asked.margins[i]
     lead = None
-    if margins is not None and asked.code is not None and asked.decoder is not None and rival is not None:
-        parts = contributions(asked.decoder, margins, asked.code)
-        lead = None if parts is None else parts[predicted] - parts[rival]
+    if not brief and rival is not None and not (margins is None or asked.code is None or asked.decoder is None):
+        parts = asked.decoder.contributions(margins[None], asked.code)
+        lead = None if parts is None else parts[0, predicted] - parts[0, rival]
     return Explanation(
         asked.classes,
         predicted,
@@ -200,22 +196,8 @@ def explain_row(asked: Answers, i: int, *, values: bool = True) -> Explanation:
         asked.code,
         lead,
         asked.names[i],
-        row_values(asked.inputs, i) if values else [],
+        row_values(asked.inputs, i) if values and not brief else [],
     )
-
-
-def contributions(decoder: Decoder, f: Array, M: NDArray[np.int8]) -> Array | None:
-    """What each column adds to each class's score, (k, L), where the score is such a sum; else None."""
-    if isinstance(decoder, Softmax):
-        decoder = decoder.inner
-    if isinstance(decoder, LossBased) and decoder.loss is not None:
-        parts: Array = -as_loss(decoder.loss)(M * f)
-        return parts if decoder.zeros == "count" else parts * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
-    if isinstance(decoder, Continuous) and hasattr(decoder, "matrix_"):
-        # Where nothing could be learned, the given code scores.
-        learned: Array = (decoder.matrix_ if decoder.matrix_.any() else M) * f
-        return learned
-    return None
 
 
 def _one_row(x: Any) -> Any:

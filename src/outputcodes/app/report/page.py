@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from outputcodes._ground.files import in_place_of
+
 SCRIPTS = ("dom.js", "charts.js", "explain.js", "ranking.js", "page.js")
 
 
@@ -18,7 +20,7 @@ class Report(dict[str, Any]):
     """The data of a report: plain, as JSON can hold it. A notebook shows the page."""
 
     def _repr_html_(self) -> str:
-        # In a frame of its own: neither the page nor the notebook can change the other's looks.
+        # In a frame of its own: the styles of the page and of the notebook do not mix.
         return (
             f'<iframe srcdoc="{escape(render(self))}" sandbox="allow-scripts allow-downloads" '
             'style="width:100%;height:800px;border:0" title="report"></iframe>'
@@ -26,10 +28,11 @@ class Report(dict[str, Any]):
 
 
 def render(data: Mapping[str, Any]) -> str:
-    """The page as text; the same data give the same text.
+    """Return the page as text; the same data give the same text.
 
     >>> from outputcodes.app.report import report_data
-    >>> page = render(report_data([{"learner": "SVC", "error": 0.1}], title="Is 1 < 2?"))
+    >>> from outputcodes.selection import Result, ranked
+    >>> page = render(report_data(ranked([Result("SVC", fold_errors=[0.1])]), title="Is 1 < 2?"))
     >>> "<title>Is 1 &lt; 2?</title>" in page
     True
     """
@@ -50,19 +53,16 @@ def render(data: Mapping[str, Any]) -> str:
 
 
 def write_report(data: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write the page to a file, under a temporary name first: `path` is never half a page.
+    """Write the page to a file; `path` is never half a page.
 
     >>> import tempfile
     >>> from outputcodes.app.report import report_data
+    >>> from outputcodes.selection import Result, ranked
+    >>> data = report_data(ranked([Result("SVC", fold_errors=[0.1])]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(report_data([{"learner": "SVC", "error": 0.1}]), Path(folder, "report.html")).name
+    ...     write_report(data, Path(folder, "report.html")).name
     'report.html'
     """
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_text(render(data), "utf-8")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return target
+    with in_place_of(path) as part:
+        part.write_text(render(data), "utf-8")
+    return Path(path)

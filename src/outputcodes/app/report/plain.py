@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Lists, dicts, strings and numbers only; what is not finite is None.
+    """Return lists, dicts, strings and numbers only; what is not finite is None.
 
     >>> plain({"a": np.array([1.0, np.nan]), "b": (np.int8(3), True), "c": np.str_("x")})
     {'a': [1.0, None], 'b': [3, True], 'c': 'x'}
@@ -29,7 +29,7 @@ def plain(value: Any) -> Any:
 
 
 def short(values: Any, digits: int = 5) -> Any:
-    """Numbers of a picture, rounded to some significant digits: a page of thousands of them stays small.
+    """Return numbers of a picture, rounded to some significant digits: a page of thousands of them stays small.
 
     >>> short([1 / 3, 12345678.9])
     [0.33333, 12346000.0]

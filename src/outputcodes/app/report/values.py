@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-# Of more features the first are told; of a sparse row, the first that are not 0.
+# Of more features the first are shown; of a sparse row, the first that are not 0.
 MOST_FEATURES, LONGEST_TEXT = 40, 80
 # As None, NumPy and pandas print it.
 MISSING = ("None", "nan", "NaT", "<NA>")
 
 
 def row_values(X: Any, i: int) -> list[tuple[str, str]]:
-    """The features of row i and their values, the last entry the number of those left out.
+    """Return the features of row i and their values; the last entry is the number of those left out.
 
     >>> row_values(np.array([[1.0, np.nan], [0.25, 1e9]]), 0)
     [('x0', '1'), ('x1', 'missing')]
@@ -31,16 +31,16 @@ def row_values(X: Any, i: int) -> list[tuple[str, str]]:
         values, unit = np.asarray(row, dtype=object).ravel().tolist(), "other features"
         places = list(range(len(values)))
     names = list(getattr(X, "columns", ()))
-    told = [
+    shown = [
         (str(names[place]) if names else f"x{place}", _word(value))
         for place, value in list(zip(places, values, strict=True))[:MOST_FEATURES]
     ]
-    hidden = len(values) - len(told)
-    return [*told, (f"{hidden} {unit}", "…")] if hidden else told
+    hidden = len(values) - len(shown)
+    return [*shown, (f"{hidden} {unit}", "…")] if hidden else shown
 
 
 def _word(value: Any) -> str:
-    """A value as a short text; midnight is not said.
+    """A value as a short text; the time of a date at midnight is left out.
 
     >>> [_word(value) for value in (1.0, 0.1 + 0.2, None, "a  b", True, "x" * 100)]
     ['1', '0.3', 'missing', 'a b', 'True', 'xxx...xxx…']

@@ -1,4 +1,4 @@
-"""The winner looked at closely: its code, columns, margins, confusions, probabilities, and rows explained."""
+"""The winner in detail: its code, columns, margins, confusions, probabilities, and rows explained."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from outputcodes.diagnostics import column_errors, multiclass_margins
 Data = dict[str, Any]
 Rows = NDArray[np.intp]
 
-# Pictures beyond these sizes say nothing to the eye, and would make the page heavy.
+# Pictures beyond these sizes cannot be read, and would make the page large.
 MOST_CLASSES, MOST_CELLS, MOST_NUMBERS = 100, 200_000, 200_000
 HISTOGRAM_BINS, RELIABILITY_BINS, CONFUSED_PAIRS = 40, 10, 10
 SIGNS = np.array(["0", "+", "-"])  # index -1 is the last
 
 
 def winner_data(asked: Answers, examples: int = 24) -> Data:
-    """Everything the report shows of one classifier on a sample with known labels."""
+    """Return everything the report shows of one classifier on a sample with known labels."""
     if asked.truth is None:
         raise ValueError("the report counts errors: give `answers` the labels y.")
     y = asked.truth
@@ -54,7 +54,7 @@ def winner_data(asked: Answers, examples: int = 24) -> Data:
 
 
 def code_data(M: NDArray[np.int8], counts: NDArray[Any]) -> Data:
-    """The matrix, a string of +, - and 0 for each class, and what is known of it; without what is too large."""
+    """Return the matrix as strings of +, - and 0, one per class, and its properties; without what is too large."""
     report = describe(M, counts)
     return {
         "k": report.k,
@@ -73,7 +73,7 @@ def code_data(M: NDArray[np.int8], counts: NDArray[Any]) -> Data:
 
 
 def confusion(y: Rows, predicted: Rows, k: int) -> Data:
-    """Counts, a row for each true class, and the pairs (truth, predicted, count) that are confused most."""
+    """Return counts, one row per true class, and the pairs (truth, predicted, count) that are confused most."""
     counts = np.bincount(y * k + predicted, minlength=k * k).reshape(k, k)
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
@@ -83,7 +83,7 @@ def confusion(y: Rows, predicted: Rows, k: int) -> Data:
 
 
 def margin_histograms(asked: Answers) -> Data:
-    """Of the score of the true class less the best other, and of the columns' signed margins M(y, s)·f_s."""
+    """Return histograms of the true score less the best other one, and of the columns' signed margins M(y, s)·f_s."""
     found: Data = {"multiclass": None, "columns": None}
     assert asked.truth is not None
     if asked.scores is not None:
@@ -95,7 +95,7 @@ def margin_histograms(asked: Answers) -> Data:
 
 
 def histogram(values: NDArray[np.float64]) -> Data:
-    """Counts of values with an edge at 0; the outermost bins also hold the few beyond them, 1 % at most.
+    """Return counts of values with an edge at 0; the outermost bins also hold the few beyond them, 1 % at most.
 
     >>> histogram(np.array([-1.0, 1.0, 3.0]))["below_zero"]
     1
@@ -119,7 +119,7 @@ def histogram(values: NDArray[np.float64]) -> Data:
 
 
 def reliability(P: NDArray[np.float64], predicted: Rows, y: Rows) -> Data:
-    """How often the prediction is right, by its probability, in bins of equal width that hold some rows."""
+    """Return how often the prediction is right, by its probability, in bins of equal width that hold some rows."""
     n = len(y)
     confidence, right = P[np.arange(n), predicted], predicted == y
     places = np.minimum((confidence * RELIABILITY_BINS).astype(np.intp), RELIABILITY_BINS - 1)
@@ -138,7 +138,7 @@ def reliability(P: NDArray[np.float64], predicted: Rows, y: Rows) -> Data:
 
 
 def chosen_rows(asked: Answers, number: int) -> Rows:
-    """Rows worth a look: the worst mistakes, right answers in spite of many wrong columns, and a spread of the rest."""
+    """Return rows to explain: the worst mistakes, rows right in spite of wrong columns, and some of the rest."""
     y, predicted = asked.truth, asked.predicted
     assert y is not None
     size = len(asked.classes) + (0 if asked.code is None else 2 * asked.code.shape[1])
@@ -159,8 +159,8 @@ def chosen_rows(asked: Answers, number: int) -> Rows:
 
 
 def example(asked: Answers, i: int) -> Data:
-    """One row explained, without what all rows share."""
-    # A picture says more than its grey values.
+    """Return the explanation of one row, without what all rows share."""
+    # A picture is shown instead of its grey values.
     facts = explain_row(asked, i, values=asked.images is None).data(shared=False)
     for name in ("scores", "probabilities", "margins", "lead"):
         if facts[name] is not None:

@@ -1,4 +1,4 @@
-"""Tables on disk: read with the kinds of their columns, and made into numbers by a scikit-learn transformer."""
+"""Tables on disk: read with the kinds of their columns, and turned into numbers by a scikit-learn transformer."""
 
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.errors import TableError

@@ -1,4 +1,4 @@
-"""What the readers share: pyarrow where it is installed, opened files, and arrow tables as data frames."""
+"""Shared by the readers: pyarrow where it is installed, opened files, and arrow tables as data frames."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from outputcodes.app.tables import errors
 
-# Which columns are read as text or as numbers, whatever they look like; "verbatim" is text in which nothing is missing.
+# Columns that are read as text or as numbers whatever they look like; "verbatim" is text without missing values.
 Types = Mapping[str, Literal["text", "number", "verbatim"]]
 
-OTHER_ENCODING = "save it as UTF-8, or name its encoding: encoding='latin-1', say (--encoding latin-1)."
+OTHER_ENCODING = "save it as UTF-8, or name its encoding, such as encoding='latin-1' (--encoding latin-1)."
 
 
 def pyarrow(part: str = "") -> Any:
-    """Import pyarrow, or a part of it, or say what to install."""
+    """Import pyarrow or a part of it; if it is missing, the error says what to install."""
     try:
         import_module("pandas")
         return import_module(f"pyarrow.{part}" if part else "pyarrow")
@@ -29,19 +29,19 @@ def pyarrow(part: str = "") -> Any:
 
 
 def opened(path: Path) -> Any:
-    """The bytes of a file, unpacked if its name says that it is compressed."""
+    """Open a file as bytes, decompressed if its name ends in .gz or .bz2."""
     openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
     return openers.get(path.suffix.lower(), open)(path, "rb")
 
 
 def check_unique(names: list[str], path: Path) -> None:
-    """Refuse two columns of the same name."""
+    """Refuse two columns with the same name."""
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise errors.DuplicateColumnsError(f"{path} has more than one column called {', '.join(map(repr, twice))}.")
+        raise errors.DuplicateColumnsError(f"{path} has more than one column named {', '.join(map(repr, twice))}.")
 
 
 def as_frame(table: Any, path: Path, only: set[str] | None = None) -> Any:
-    """An arrow table as a data frame of numbers, dates and text."""
+    """Return an arrow table as a data frame of numbers, dates and text."""
     pa = pyarrow()
     check_unique(table.schema.names, path)
     if only is not None:
@@ -56,5 +56,5 @@ def as_frame(table: Any, path: Path, only: set[str] | None = None) -> Any:
         if as_text or pa.types.is_decimal(kind):
             cast = table.column(place).cast(pa.string() if as_text else pa.float64())
             table = table.set_column(place, field.name, cast)
-    # What pandas noted of its own types no longer holds.
+    # The types that pandas stored in the file no longer apply.
     return table.to_pandas(date_as_object=False, ignore_metadata=True)

@@ -1,4 +1,4 @@
-"""Rows of delimited text by pyarrow: csv, tsv, and arff, which is csv under a header of its own."""
+"""Rows of delimited text, read by pyarrow: csv, tsv, and arff, which is csv with another header."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 from outputcodes.app.tables import errors
 from outputcodes.app.tables._arrow import Types, as_frame, check_unique, opened, pyarrow
 
-# Lines up to one block are always read; a line over two blocks, 64 MB, never is.
+# Lines up to one block are always read; a line of more than two blocks, 64 MB, never is.
 BLOCK_BYTES = 1 << 25
-# In chunks: pyarrow reads some thirty blocks ahead.
+# Smaller for chunks, as pyarrow reads about thirty blocks ahead.
 CHUNK_BLOCK_BYTES = 1 << 22
 SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"]
@@ -26,7 +26,7 @@ ATTRIBUTE = re.compile(r"@attribute\s+('(?:\\.|[^'])*'|\"(?:\\.|[^\"])*\"|\S+)\s
 def read_csv(
     path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str, separator: str = ","
 ) -> Iterator[Any]:
-    """Frames of a file whose first line names the columns."""
+    """Yield the frames of a file whose first line names the columns."""
     return _read(path, types, only, rows, encoding, parse={"delimiter": separator})
 
 
@@ -34,7 +34,7 @@ read_tsv = partial(read_csv, separator="\t")
 
 
 def read_arff(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
-    """Frames of an arff file with rows in full; the sparse form is refused."""
+    """Yield the frames of an arff file; the sparse form is refused."""
     names, declared, skip = [], {}, 0
     with opened(path) as lines:
         for line in lines:
@@ -50,7 +50,7 @@ def read_arff(path: Path, types: Types, only: set[str] | None, rows: int | None,
     if not names:
         raise errors.DamagedTableError(f"{path} declares no @attribute.")
     if start.lstrip().startswith(b"{"):
-        raise errors.UnknownFormatError(f"{path} is a sparse arff file; save it with its rows in full, or as libsvm.")
+        raise errors.UnknownFormatError(f"{path} is a sparse arff file; save it as a dense one, or as libsvm.")
     known: Types = {name: kind for name, kind in declared.items() if kind is not None}
     quote = '"' if b'"' in start and b"'" not in start else "'"
 
@@ -71,7 +71,7 @@ def read_arff(path: Path, types: Types, only: set[str] | None, rows: int | None,
 
 
 def _declared_kind(kind: str) -> Any:
-    """What an arff file says of a column; None for a date, which is recognised."""
+    """The kind that an arff file declares for a column; None for a date, which is recognised."""
     first = kind.split()[0].lower()
     return "number" if first in ("numeric", "real", "integer") else None if first == "date" else "text"
 
@@ -98,7 +98,7 @@ def _read(
 
     def options(texts: Iterable[str] = (), names: list[str] | None = None) -> dict[str, Any]:
         return {
-            # One thread: errors then name the row.
+            # With one thread, errors name the row.
             "read_options": csv.ReadOptions(
                 block_size=BLOCK_BYTES if rows is None else CHUNK_BLOCK_BYTES,
                 use_threads=False,
@@ -111,7 +111,7 @@ def _read(
                 include_columns=names,
                 null_values=MISSING,
                 strings_can_be_null=verbatim is None,
-                # Truth values stay text, as they are written.
+                # Booleans stay text, as they are written.
                 true_values=[],
                 false_values=[],
             ),
@@ -120,12 +120,12 @@ def _read(
     if rows is None:
         with _named_places(path, (read or {}).get("column_names"), above, encoding):
             table = csv.read_csv(path, **options(names=verbatim))
-        # A time of day is no kind of ours: "12:30" stays what it is.
+        # Columns have no kind for a time of day: "12:30" stays text.
         if times := [field.name for field in table.schema if pa.types.is_time(field.type)]:
             table = csv.read_csv(path, **options(times))
         yield as_frame(table, path, only)
         return
-    # Kinds are recognised in the first block only, so columns that nobody asks for are best not looked at.
+    # Kinds are recognised in the first block only, so columns that are not needed are read as text.
     with (
         _named_places(path, None, above, encoding),
         csv.open_csv(path, **options(texts=only or ())) as header,
@@ -141,7 +141,7 @@ def _read(
 
 @contextmanager
 def _named_places(path: Path, names: list[str] | None, above: int, encoding: str) -> Iterator[None]:
-    """pyarrow counts columns, and rows from the top of the file; here columns have names and data rows count from 1."""
+    """Name the column, and count rows from 1 below the header; pyarrow counts columns, and rows from the top."""
     try:
         yield
     except ValueError as reason:
@@ -164,7 +164,7 @@ def _named_places(path: Path, names: list[str] | None, above: int, encoding: str
 
 
 def other_separator(columns: Iterable[Any]) -> str:
-    """A sentence where one column only was found, whose name has what other files separate fields by.
+    """Return a hint if the table has one column whose name contains another separator.
 
     >>> other_separator(["x;y;class"])
     " Its fields look separated by ';': save it with commas, or as .tsv with tabs."

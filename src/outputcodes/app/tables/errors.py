@@ -1,4 +1,4 @@
-"""What can be wrong with a table: one class each, all of them `TableError`."""
+"""The errors of tables: one class per cause, all of them `TableError`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class NoSuchTableError(TableError, FileNotFoundError):
 
 
 class UnknownFormatError(TableError):
-    """The file's name ends in nothing that is known."""
+    """The ending of the file name is unknown."""
 
 
 class EmptyTableError(TableError):
@@ -20,11 +20,11 @@ class EmptyTableError(TableError):
 
 
 class DamagedTableError(TableError):
-    """The file is cut off, or is not what its name says."""
+    """The file is incomplete, or not in the format of its name."""
 
 
 class WrongEncodingError(TableError):
-    """The text is not in the encoding that was asked for."""
+    """The text is not in the encoding that was named."""
 
 
 class RaggedRowsError(TableError):
@@ -48,7 +48,7 @@ class NoTargetError(TableError):
 
 
 class NoLabelsError(TableError):
-    """All rows miss the target."""
+    """No row has a label."""
 
 
 class OneClassError(TableError):
@@ -60,12 +60,12 @@ class ContinuousTargetError(TableError):
 
 
 class UnknownLabelsError(TableError):
-    """Labels that the training table did not have."""
+    """The table has labels that the training table did not have."""
 
 
 class MissingColumnsError(TableError):
-    """Columns of the training table that this one lacks."""
+    """The table lacks columns of the training table."""
 
 
 class WrongKindError(TableError):
-    """Text where numbers or dates were at training, infinite numbers, or lists in a column."""
+    """A column holds text where the training table had numbers or dates, infinite numbers, or lists."""

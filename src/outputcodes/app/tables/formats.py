@@ -1,6 +1,6 @@
-"""File formats by the ending of the name; what goes wrong in reading has a clear name.
+"""File formats by the ending of the name, with an error class for everything that can go wrong.
 
-Rows come as they are: no label is looked for, no kind decided.
+Rows are returned as they are: labels and kinds are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from outputcodes.app.tables import errors
 from outputcodes.app.tables._arrow import OTHER_ENCODING, Types, as_frame, check_unique, opened, pyarrow
 from outputcodes.app.tables.delimited import BLOCK_BYTES, CHUNK_BLOCK_BYTES, MISSING, read_arff, read_csv, read_tsv
 
-# A gigabyte of numbers; wider sparse data are for the estimators themselves, which take csr.
+# A gigabyte of numbers. Wider sparse data can be given to the estimators directly, as a csr matrix.
 LARGEST_FRAME = 1 << 27
-# The libsvm format has no header: its labels go under this name.
+# The libsvm format has no header: its labels get this name.
 LABEL = "label"
 
 
@@ -36,9 +36,9 @@ def frames(
     rows: int | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Any]:
-    """The table in data frames of at most `rows` rows, or in one; `only` some columns, those of them that exist.
+    """Yield the table in data frames of at most `rows` rows, or in one; `only` some columns, those that exist.
 
-    `types` says which columns are read as text or as numbers; the others are recognised.
+    `types` has the columns that are read as text or as numbers; the kinds of the others are recognised.
     """
     path = Path(path)
     read = FORMATS[_ending(path)]
@@ -56,7 +56,7 @@ def frames(
 
 
 def missing_words(path: str | Path, column: str, encoding: str = "utf-8") -> Counter[str]:
-    """How often each word for a missing value stands in a column of delimited text; other formats have none."""
+    """Count the words for a missing value in a column of delimited text; other formats have none."""
     path = Path(path)
     if _ending(path) not in (".csv", ".tsv", ".arff"):
         return Counter()
@@ -67,7 +67,7 @@ def missing_words(path: str | Path, column: str, encoding: str = "utf-8") -> Cou
 def _parquet(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
     pa = pyarrow()
     with pyarrow("parquet").ParquetFile(path) as file:
-        # pandas keeps row labels as a column under a name of its own.
+        # pandas stores its index as a column with this name.
         names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
         check_unique(names, path)
         columns = [name for name in names if only is None or name in only]
@@ -82,7 +82,7 @@ def _libsvm(path: Path, types: Types, only: set[str] | None, rows: int | None, e
     pyarrow()
     import pandas as pd
 
-    # Indices are their own names, whether they begin at 0 or at 1.
+    # Columns are named by their indices, which begin at 0 or at 1.
     width = None if only is None else 1 + max((int(name) for name in only if name.isdecimal()), default=0)
     with opened(path) as lines:
         while block := b"".join(islice(lines, rows)):
@@ -112,14 +112,14 @@ def _ending(path: Path) -> str:
     ending = Path(re.sub(r"\.(gz|bz2)$", "", path.name.lower())).suffix
     if ending not in FORMATS:
         raise errors.UnknownFormatError(
-            f"{path}: the name of a table ends in {', '.join(FORMATS)}; those in text may be packed (.gz, .bz2)."
+            f"{path}: the name of a table ends in {', '.join(FORMATS)}; text files may be compressed (.gz, .bz2)."
         )
     return ending
 
 
 @contextmanager
 def _named_errors(path: Path, rows: int | None) -> Iterator[None]:
-    """Whatever a reader objects to, as a `TableError` that names the file."""
+    """Turn every error of a reader into a `TableError` that names the file."""
     try:
         yield
     except (errors.TableError, ImportError):
@@ -140,5 +140,5 @@ def _named_errors(path: Path, rows: int | None) -> Iterator[None]:
         if "conversion error" in text:
             raise errors.WrongKindError(f"{path}: {text}") from reason
         raise errors.DamagedTableError(
-            f"{path} is cut off, damaged, or not what its name says ({text[:200]})."
+            f"{path} is incomplete, damaged, or not in the format of its name ({text[:200]})."
         ) from reason

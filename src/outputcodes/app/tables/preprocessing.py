@@ -1,4 +1,4 @@
-"""From columns of a table to what a learner takes: a scikit-learn transformer, made for a schema and a learner."""
+"""From the columns of a table to numbers for a learner: a scikit-learn transformer for a schema and a learner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outputcodes.app.tables.schema import Kind, Schema
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
 
-# Preprocessed features stand in the order of their kinds.
+# Preprocessed features are in the order of their kinds.
 ORDER: tuple[Kind, ...] = ("number", "date", "category")
 
 
@@ -39,19 +39,19 @@ class DaysSinceEpoch(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """(n, d) days."""
+        """Return (n, d) days."""
         dates = np.column_stack([X[name].to_numpy("datetime64[us]") for name in X.columns])
         days: NDArray[np.float64] = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
         return days
 
 
 def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
-    """Turn tables of a schema into numbers for a learner.
+    """Return a transformer from tables of a schema to numbers for a learner.
 
-    A learner that takes missing values (stumps and trees do) gets numbers as they are, dates as days and categories
-    as codes, NaN for those that are missing or new. Others get missing numbers replaced by the median, all numbers
-    scaled to mean 0 and variance 1, and an indicator for every category, a missing one included; a category that
-    training did not see has none.
+    For a learner that accepts missing values (stumps and trees do), numbers stay as they are, dates become days, and
+    categories become integer codes, with NaN for missing and new ones. For the others, missing numbers are replaced by
+    the median, all numbers are scaled to mean 0 and variance 1, and every category, including a missing one, gets an
+    indicator; a category that training did not see has none.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
         numbers, dates = "passthrough", DaysSinceEpoch()
     else:
         categories = OneHotEncoder(handle_unknown="ignore")
-        # A fold may lack all values of a column, which is to stay a column.
+        # A column stays a column even if a fold lacks all its values.
         complete = SimpleImputer(strategy="median", keep_empty_features=True)
         numbers = make_pipeline(complete, StandardScaler())
         dates = make_pipeline(DaysSinceEpoch(), clone(complete), StandardScaler())
@@ -96,7 +96,7 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
 
 
 def categorical_features(schema: Schema) -> NDArray[np.bool_]:
-    """Which features are categories after `preprocessing` for stumps: their `categorical_features`.
+    """Return which features are categories after `preprocessing`: the `categorical_features` of stumps.
 
     >>> from outputcodes.app.tables import Column
     >>> categorical_features(Schema((Column("colour", "category", ("red",)), Column("x", "number"))))

@@ -16,7 +16,7 @@ from outputcodes.app.tables.formats import LABEL, frames, missing_words
 from outputcodes.app.tables.schema import Schema, as_text, infer, labels, listed
 from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns
 
-# What a target column is called where nobody says it.
+# Names of the target column if none is given.
 USUAL_TARGETS = ("target", "class", LABEL)
 
 
@@ -27,18 +27,18 @@ class Table:
     Attributes
     ----------
     frame : DataFrame
-        The features that models read: numbers, dates and categories. Its index, as that of the others, counts the
-        rows from 1, those without a label among them.
+        The features that models read: numbers, dates and categories. Its index, like those of `target` and `split`,
+        counts the rows of the file from 1, including those without a label.
     target : Series
-        The labels: integers if all of them are written so, else text.
+        The labels: integers if all of them are written as such, else text.
     split : Series or None
-        The column that was named as the split, as text.
+        The split column, as text.
     schema : Schema
         Of the features; `schema.names("text", "empty")` are those left out of `frame`.
     unlabelled : int
-        How many rows were left out for want of a label.
+        How many rows were left out because they have no label.
     notes : tuple of str
-        Sentences on what is unusual: rows and columns left out, and columns that are hardly what they were taken for.
+        Sentences on what is unusual: rows and columns left out, and columns whose kind is doubtful.
     """
 
     frame: Any
@@ -64,15 +64,15 @@ def read(
     ----------
     path : str or Path
     target : str, optional
-        The column of the labels; None is the one called "target", "class" or "label", in any case.
+        The column of the labels; None is the one named "target", "class" or "label", in upper or lower case.
     split : str, optional
-        A column that is no feature: it says which rows are for training.
+        A column that is not a feature: it tells training rows from others.
     categorical : iterable of str
         Columns of numbers that are codes of categories.
     schema : Schema, optional
-        The schema of the training table, which this one must then fit: features, target and classes.
+        The schema of the training table, which this table must match: features, target and classes.
     encoding : str
-        Of a text file.
+        The encoding of a text file.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def read(
     types |= {name: "text" for name in (target, split) if name is not None}
     frame = _whole(path, types, encoding)
     if target is None:
-        # Numbers that were recognised are read again: a label is the text that stands there.
+        # Recognised numbers are read again as text: a label is the text in the file.
         target = _usual_target(frame.columns, path)
         if frame[target].dtype.kind in "iufM":
             frame = _whole(path, {**types, target: "text"}, encoding)
@@ -121,19 +121,19 @@ def read(
 def from_frame(
     features: Any, target: Any, *, split: Any = None, schema: Schema | None = None, source: object = "The table"
 ) -> Table:
-    """A table of data that are in memory already: those of `outputcodes.app.datasets`, say.
+    """Return a table of data in memory, such as those of `outputcodes.app.datasets`.
 
     Parameters
     ----------
     features : DataFrame
     target : Series
-        A label for each row; rows without one are left out.
+        One label per row; rows without one are left out.
     split : Series, optional
-        Which rows are for training.
+        Tells training rows from others.
     schema : Schema, optional
-        Of the training table, which this one must then fit.
+        That of the training table, which this one must match.
     source : object
-        What errors call the table.
+        The name of the table in error messages.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def from_frame(
 
 
 def read_chunks(path: str | Path, schema: Schema, *, rows: int = 50_000, encoding: str = "utf-8") -> Iterator[Any]:
-    """Features in data frames of at most `rows` rows that fit `schema`; labels are not needed.
+    """Yield features in data frames of at most `rows` rows that match `schema`; labels are not needed.
 
-    Of a csv, tsv, arff or parquet file only some blocks are in memory at a time. Rows are numbered through from 1.
+    For csv, tsv, arff and parquet files, only some blocks are in memory at a time. Rows are numbered from 1.
 
     Examples
     --------

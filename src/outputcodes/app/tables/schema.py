@@ -1,4 +1,4 @@
-"""The schema of a table: which columns it has and of what kind, as plain data that a model can carry."""
+"""The schema of a table: its columns and their kinds, as plain data that is saved with a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from outputcodes.app.tables import errors
 
 Kind = Literal["number", "category", "date", "text", "empty"]
 
-# A text column with more values than this is free text or an identifier: nothing is learned from it.
+# A text column with more values than this is free text or an identifier, and left out of models.
 MOST_CATEGORIES = 1000
 
 
@@ -52,7 +52,7 @@ class Schema:
     classes: tuple[int | str, ...] = ()
 
     def names(self, *kinds: Kind) -> list[str]:
-        """The names of the columns of some kinds, in their order."""
+        """Return the names of the columns of some kinds, in their order."""
         return [column.name for column in self.columns if column.kind in kinds]
 
     @property
@@ -61,20 +61,20 @@ class Schema:
         return self.names("number", "date", "category")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, fit for JSON."""
+        """Return plain data, as JSON can hold it."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """What `as_dict` gave, also after a way through JSON."""
+        """Return the schema of which `as_dict` made the data, also after JSON."""
         columns = tuple(Column(c["name"], c["kind"], tuple(c["categories"])) for c in data["columns"])
         return cls(columns, data["target"], tuple(data["classes"]))
 
     def conform(self, frame: Any, source: object = "The table") -> Any:
-        """The columns that a model reads, in their order and kind; others are left out.
+        """Return the columns that a model reads, in their order and kind; others are left out.
 
-        Categories that training did not see pass: `preprocessing` takes them for none of those it knows. What cannot
-        be a number or a date is an error that names column, value and row (by the index).
+        Categories that training did not see are accepted: `preprocessing` treats them as none of the known ones. A
+        value that is not a number or a date raises an error that names column, value and row (by the index).
         """
         if missing := [name for name in self.used if name not in frame.columns]:
             raise errors.MissingColumnsError(
@@ -100,9 +100,9 @@ class Schema:
 
 
 def infer(frame: Any, target: str | None = None, classes: Iterable[int | str] = ()) -> Schema:
-    """The schema of a data frame of features.
+    """Return the schema of a data frame of features.
 
-    Numbers are numbers and dates dates, by their dtype; truth values and text are categories.
+    Numbers and dates are recognised by their dtype; booleans and text are categories.
 
     >>> import pandas as pd
     >>> infer(pd.DataFrame({"x": [1, 2], "colour": ["red", None]})).columns
@@ -125,7 +125,7 @@ def _column(name: str, values: Any) -> Column:
 
 
 def as_text(values: Any) -> Any:
-    """Values as text, missing ones missing; a whole number has no decimal point, whatever its type.
+    """Return values as text, missing ones missing; a whole number has no decimal point, whatever its type.
 
     >>> import pandas as pd
     >>> as_text(pd.Series([1.0, None, 3.0])).tolist()
@@ -138,7 +138,7 @@ def as_text(values: Any) -> Any:
 
 
 def labels(values: Any) -> Any:
-    """Class labels without missing ones: integers if all of them are written as such, else text.
+    """Return class labels: integers if all of them are written as such, else text.
 
     >>> import pandas as pd
     >>> labels(pd.Series(["2", "10"])).tolist(), labels(pd.Series(["007", "10"])).tolist()
@@ -166,7 +166,7 @@ def _dates(values: Any) -> Any:
 
 
 def listed(names: Iterable[Any]) -> str:
-    """Names for a message, the first twenty of them.
+    """Return names for a message, at most twenty of them.
 
     >>> listed(["a", "b"])
     "'a', 'b'"

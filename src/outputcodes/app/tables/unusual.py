@@ -1,4 +1,4 @@
-"""What is unusual about a table: sentences for its reader, and labels that are no classes."""
+"""What is unusual about a table: notes for its reader, and labels that are not classes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, listed
 
-# A column of so many categories, and more of them than half the rows, is told: ids, or numbers written unusually.
+# A column with more categories than this, and than half the rows, is reported: identifiers, or numbers as text.
 MANY_CATEGORIES = 20
 
 
 def unlabelled_rows(number: int, words: Mapping[str, int] | None = None) -> str:
-    """How many rows have no label, and by which words that was told.
+    """Return a note on the rows without a label, with the words that stand for a missing one.
 
     >>> unlabelled_rows(3, {"NA": 2, "": 1})
     "3 rows without a label left out ('NA' 2, '' 1)."
     """
     ordered = sorted((words or {}).items(), key=lambda item: -item[1])
-    told = ", ".join(f"'{word}' {count}" for word, count in ordered)
-    return f"{number} row{'s' if number > 1 else ''} without a label left out{f' ({told})' if told else ''}."
+    counted = ", ".join(f"'{word}' {count}" for word, count in ordered)
+    return f"{number} row{'s' if number > 1 else ''} without a label left out{f' ({counted})' if counted else ''}."
 
 
 def unusual_columns(schema: Schema, n: int) -> tuple[str, ...]:
-    """Sentences on columns that are left out, or that have a category for nearly every row.
+    """Return notes on columns that are left out, or that have a category for nearly every row.
 
     >>> schema = Schema((Column("price", "category", tuple(f"{i},5" for i in range(30))), Column("note", "empty")))
     >>> unusual_columns(schema, 40)  # doctest: +NORMALIZE_WHITESPACE
     ("Left out as empty: 'note'.",
-     "'price': 30 categories in 40 rows, '0,5' say; numbers need a decimal point.")
+     "'price': 30 categories in 40 rows, such as '0,5'; numbers need a decimal point.")
     """
     notes = []
     if empty := schema.names("empty"):
@@ -48,12 +48,12 @@ def _most(n: int) -> float:
 def _many(column: Column, n: int) -> str:
     first = column.categories[0]
     commas = all(re.fullmatch(r"[-+]?\d*,\d+|[-+]?\d+", one) for one in column.categories)
-    why = "numbers need a decimal point" if commas else "an identifier is best left out of the file"
-    return f"{column.name!r}: {len(column.categories)} categories in {n} rows, {first!r} say; {why}."
+    why = "numbers need a decimal point" if commas else "remove identifiers from the file"
+    return f"{column.name!r}: {len(column.categories)} categories in {n} rows, such as {first!r}; {why}."
 
 
 def check_classes(y: Any, name: object, source: object) -> None:
-    """Refuse measurements as labels: numbers, not all whole, of which more than half as many differ as there are."""
+    """Refuse measurements as labels: numbers with fractions, with more different values than half the rows."""
     import pandas as pd
 
     if y.dtype.kind == "i" or y.nunique() <= len(y) / 2:
@@ -61,6 +61,6 @@ def check_classes(y: Any, name: object, source: object) -> None:
     numbers = pd.to_numeric(y, errors="coerce")
     if numbers.notna().all() and (numbers % 1 != 0).any():
         raise errors.ContinuousTargetError(
-            f"{source}: the target column {name!r} holds {y.nunique()} different numbers in {len(y)} rows, {y.iloc[0]} "
-            "say: measurements, not classes. Name another column, or cut this one into ranges first (pandas.qcut)."
+            f"{source}: the target column {name!r} holds {y.nunique()} different numbers in {len(y)} rows, such as "
+            f"{y.iloc[0]}: measurements, not classes. Name another column, or cut this one into ranges (pandas.qcut)."
         )

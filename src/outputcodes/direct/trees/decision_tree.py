@@ -17,7 +17,7 @@ from outputcodes._histograms.binning import categorical_mask
 from outputcodes._histograms.costs import ENTROPY, ERROR, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules
 from outputcodes.direct.trees.growth import grow_tree
-from outputcodes.direct.trees.pruning import cross_validated_alpha, links, pruning_path
+from outputcodes.direct.trees.pruning import cross_validated_alpha, pruned, pruning_path
 from outputcodes.direct.trees.structure import GrownTree
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     A region is split by the question for which the total cost of the two sides is smallest. With n_c the weight of
     class c in a region and n their sum, its cost is n − Σ n_c²/n ("gini"), −Σ n_c ln(n_c/n) ("entropy"), n − max n_c
-    ("error") or (Σ √n_c)² − n ("kearns-mansour"). Among equally good questions, up to 1e-10 of the weight, the simplest
+    ("error") or (Σ √n_c)² − n ("kearns-mansour"). Among equally good questions, up to 1e-9 of the weight, the simplest
     kind wins, and within this kind the widest gap between the values on the two sides, relative to the feature's range.
     The prediction of a region is the class with the largest weight; ties go to the first class.
 
@@ -147,7 +147,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             self.cv_path_ = Bunch(ccp_alphas=pruning_path(tree)[0], errors=errors)
         elif self.pruning is not None:
             self.alpha_ = float(self.pruning)
-        self.tree_ = tree if self.pruning is None else tree.cut(links(tree) <= self.alpha_)
+        self.tree_ = tree if self.pruning is None else pruned(tree, self.alpha_)
         self.n_leaves_, self.depth_ = self.tree_.n_leaves, int(self.tree_.depths.max())
         return self
 
@@ -160,7 +160,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row; ties go to the first class."""
         leaves = self.apply(X)
-        predicted: NDArray[Any] = self.classes_[self.tree_.probabilities.argmax(axis=1)[leaves]]
+        predicted: NDArray[Any] = self.classes_[self.tree_.labels[leaves]]
         return predicted
 
     def apply(self, X: Any) -> Rows:

@@ -29,7 +29,7 @@ def export_text(model: Any, feature_names: Sequence[str] | None = None, decimals
     check_is_fitted(model)
     names = names_of_features(model, feature_names)
     tree: GrownTree = model.tree_
-    nodes, labels = tree.nodes, model.classes_[tree.probabilities.argmax(axis=1)]
+    nodes, labels = tree.nodes, model.classes_[tree.labels]
     lines: list[str] = []
     stack = [(0, 0, "")]
     while stack:

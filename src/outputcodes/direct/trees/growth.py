@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._histograms.costs import TIE
+from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.growth import Growth, Rules, grow, is_final, part_top
 from outputcodes._histograms.questions import empty_nodes, trimmed
 from outputcodes._histograms.splits import Choice, Room, Sample, find_axis, find_sphere, make_room, whole_rows

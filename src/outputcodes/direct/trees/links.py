@@ -10,17 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.questions import goes_left
-
-# Penalties that differ by less than this fraction of all weight are equal.
-SAME = 1e-12
 
 
 @njit(nogil=True, cache=True)
 def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-def]
     """Set link[t] to the α from which node t is a leaf or below a leaf; -1 if it is a leaf already.
 
-    `inner` and `left` describe the tree, parents before children; error[t] = R(t).
+    `inner` and `left` describe the tree, parents before children; error[t] = R(t). Penalties within `TIE` of the total
+    are equal.
     """
     n_nodes = len(inner)
     above, live = np.full(n_nodes, -1), inner.copy()
@@ -39,11 +38,11 @@ def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-d
                 branch_leaves[t] = branch_leaves[left[t]] + branch_leaves[left[t] + 1]
                 price[t] = (error[t] - branch_error[t]) / (branch_leaves[t] - 1.0)
                 least = min(least, price[t])
-        if least > alpha + SAME * total:
+        if least > alpha + TIE * total:
             alpha = least
         # Parents come first; the nodes below a collapsed one are collapsed with it.
         for t in range(n_nodes):
-            if live[t] and (price[t] <= alpha + SAME * total or (t > 0 and not live[above[t]])):
+            if live[t] and (price[t] <= alpha + TIE * total or (t > 0 and not live[above[t]])):
                 live[t] = False
                 link[t] = alpha
 

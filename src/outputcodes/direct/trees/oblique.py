@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.costs import best_cut, shell_sort
 from outputcodes._histograms.questions import OBLIQUE, projection
 from outputcodes._histograms.splits import consider_vector
@@ -74,6 +75,7 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
     shell_sort(room.values, items, n)
     for p in range(n):
         room.classes[p], room.weights[p] = sample.y[rows[items[p]]], sample.joint[rows[items[p]]]
+    same = TIE * (room.values[n - 1] - room.values[0])
     cost, _, _ = best_cut(
         room.values,
         room.classes,
@@ -81,8 +83,10 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
         n,
         n,
         n < 0,  # the literal False has a type of its own, for which everything would be compiled again
+        same,
         criterion,
         tie,
+        same,
         room.counts,
         room.other_counts,
         room.right_cost,
@@ -93,13 +97,15 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
 @njit(nogil=True, cache=True)
 def standardise(column, rows, share, z):  # type: ignore[no-untyped-def]
     """Set z to the values of the rows, with mean 0 and variance 1; return the factor, 0 if they are all equal."""
-    mean, variance = 0.0, 0.0
+    mean, variance, lowest, highest = 0.0, 0.0, np.inf, -np.inf
     for p in range(len(rows)):
         mean += share[p] * column[rows[p]]
+        lowest, highest = min(lowest, column[rows[p]]), max(highest, column[rows[p]])
     for p in range(len(rows)):
         z[p] = column[rows[p]] - mean
         variance += share[p] * z[p] ** 2
-    scale = 1.0 / sqrt(variance) if variance > 0.0 else 0.0
+    # The mean of equal values is rounded, so that their variance may not be 0.
+    scale = 1.0 / sqrt(variance) if highest > lowest and variance > 0.0 else 0.0
     for p in range(len(rows)):
         z[p] *= scale
     return scale
@@ -117,7 +123,7 @@ def make_orthogonal(u, z, share, direction, scale, j, v, v_direction):  # type: 
     for p in range(len(u)):
         v[p] = z[p] - slope * u[p]
         variance += share[p] * v[p] * v[p]
-    if variance < 1e-9:
+    if variance < TIE:
         return False
     spread = sqrt(variance)
     for p in range(len(u)):

@@ -35,7 +35,7 @@ def plot(model: Any, ax: Any = None, feature_names: Sequence[str] | None = None,
     if ax is None:
         size = (min(24, max(4, 0.9 * tree.n_leaves)), min(14, max(3, 0.9 * (depths.max() + 1))))
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()
-    shares = tree.probabilities
+    shares, labels = tree.probabilities, tree.labels
     colours = plt.get_cmap("tab20")(np.arange(shares.shape[1]) % 20)
     for node in np.flatnonzero(nodes.kind != LEAF):
         for child in nodes.left[node] + np.arange(2):
@@ -43,7 +43,7 @@ def plot(model: Any, ax: Any = None, feature_names: Sequence[str] | None = None,
     for place in range(len(shares)):
         box: dict[str, Any] = {"boxstyle": "round", "facecolor": "white", "edgecolor": "0.6"}
         if nodes.kind[place] == LEAF:
-            best = shares[place].argmax()
+            best = labels[place]
             text = f"{model.classes_[best]}\n{tree.counts[place].sum():g}"
             # Purer leaves have stronger colours.
             box["facecolor"] = (*colours[best, :3], 0.15 + 0.6 * shares[place, best])

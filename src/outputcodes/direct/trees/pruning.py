@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.choosing import TIE, first_smallest
 from outputcodes._ground.folds import fold_numbers
 from outputcodes._histograms.questions import LEAF
 from outputcodes.direct.trees.links import path_errors, weakest_links
@@ -29,6 +30,11 @@ def links(tree: GrownTree) -> Array:
     return np.where(link > 0, link / total, link)
 
 
+def pruned(tree: GrownTree, alpha: float) -> GrownTree:
+    """Return T(α); an α that differs from one of the path only by rounding is equal to it."""
+    return tree.cut(links(tree) <= alpha + TIE)
+
+
 def pruning_path(tree: GrownTree) -> tuple[Array, Array, Rows]:
     """Return all α at which T(α) changes, from 0, and the training error and number of leaves of each T(α)."""
     link = links(tree)
@@ -48,9 +54,9 @@ def pruning_path(tree: GrownTree) -> tuple[Array, Array, Rows]:
 
 def held_out_errors(tree: GrownTree, alphas: Array, X: Array, y: Rows, weight: Array) -> Array:
     """Return the weight of the errors of each T(α), by ascending α."""
-    rank = np.searchsorted(alphas, links(tree))
+    rank = np.searchsorted(alphas + TIE, links(tree))
     wrong = np.zeros(len(alphas))
-    path_errors(X, y, weight, tree.nodes, tree.counts.argmax(axis=1), rank, len(alphas), wrong)
+    path_errors(X, y, weight, tree.nodes, tree.labels, rank, len(alphas), wrong)
     return wrong
 
 
@@ -78,5 +84,5 @@ def cross_validated_alpha(
         return held_out_errors(grow(np.flatnonzero(~out)), between, X[out], y[out], weight[out])
 
     wrong = np.sum(over_blocks(errors, range(n_folds), n_jobs), axis=0) / weight.sum()
-    last_best = len(alphas) - 1 - int(wrong[::-1].argmin())
+    last_best = len(alphas) - 1 - int(first_smallest(wrong[::-1]))
     return float(alphas[last_best]), wrong

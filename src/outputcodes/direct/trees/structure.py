@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.choosing import first_largest
 from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
 
 Array = NDArray[np.float64]
@@ -40,6 +41,12 @@ class GrownTree:
         """The share of each class in each region, (n_nodes, k)."""
         shares: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
         return shares
+
+    @property
+    def labels(self) -> Rows:
+        """The class with the largest weight in each region, (n_nodes,); ties go to the first class."""
+        labels: Rows = first_largest(self.counts, self.counts.sum(axis=1))
+        return labels
 
     @property
     def depths(self) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from math import isnan
 
 from numba import njit
 
+from outputcodes._ground.choosing import sorting_key
 from outputcodes._histograms.costs import add, clear, region_cost, shell_sort
 from outputcodes._histograms.questions import SUBSET
 
@@ -94,7 +95,7 @@ def try_sorted_subsets(groups, criterion, tie, room, choice):  # type: ignore[no
             total = 0.0
             for other in range(len(counts)):
                 total += H[g, other]
-            shares[g], items[g] = H[g, c] / total, g
+            shares[g], items[g] = sorting_key(H[g, c] / total), g
         shell_sort(shares, items, groups)
         clear(counts)
         for p in range(groups - 1, 0, -1):

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning, too_many_rows
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 from outputcodes.learners.base import Certificate
@@ -82,6 +83,7 @@ class KernelSVM(SharedLearner):
     array([0, 1, 2])
     """
 
+    planning = Planning(quick=True, cost=30, unsuited=too_many_rows)
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True

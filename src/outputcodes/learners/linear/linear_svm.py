@@ -9,6 +9,7 @@ import scipy.sparse
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 from outputcodes.learners.linear.base import (
     Array,
     FittedLinear,
@@ -71,6 +72,7 @@ class LinearSVM(LinearLearner):
     (150, 3)
     """
 
+    planning = Planning(cost=40)
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-15, "max_iter": 100_000}
 

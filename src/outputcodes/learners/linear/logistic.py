@@ -9,6 +9,7 @@ import scipy.sparse
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import Array, FittedLinear, Intercept, LinearData, LinearLearner, Rows
 from outputcodes.learners.linear.descent import DualDescent
@@ -69,6 +70,7 @@ class Logistic(LinearLearner):
     (150, 3)
     """
 
+    planning = Planning(quick=True, cost=20)
     loss = "logistic"
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}

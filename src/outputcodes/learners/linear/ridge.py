@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -52,6 +53,7 @@ class Ridge(SharedLearner):
     (4, 3)
     """
 
+    planning = Planning(cost=15)
     loss = "squared"
     takes_sparse = True
     leave_one_out = "exact"

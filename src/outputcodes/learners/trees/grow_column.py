@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.costs import ENTROPY, GINI, TIE, WIDER, clear, halfway, shell_sort
+from outputcodes._ground.choosing import TIE, sorting_key
+from outputcodes._histograms.costs import ENTROPY, GINI, clear, halfway, shell_sort
 from outputcodes._histograms.growth import is_final, push, write_question
 from outputcodes._histograms.questions import AXIS, SUBSET
 
@@ -136,7 +137,7 @@ def sort_by_share(count, groups):  # type: ignore[no-untyped-def]
     bins, weights, right, keys, items = groups.bins, groups.weights, groups.right, groups.keys, groups.items
     for g in range(count):
         p, m = weights[g, 0], weights[g, 1]
-        keys[g], items[g] = p / (p + m), g
+        keys[g], items[g] = sorting_key(p / (p + m)), g
         right[g, 0], right[g, 1] = p, m
     shell_sort(keys, items, count)
     for g in range(count):
@@ -168,7 +169,7 @@ def find_gaps(features, f, present, groups):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def cut_groups(present, count, missing_left, criterion, tie, groups):  # type: ignore[no-untyped-def]
+def cut_groups(present, count, missing_left, criterion, tie, gap_tie, groups):  # type: ignore[no-untyped-def]
     """Return (cost, cut, gap) of the cheapest split into groups[:cut] and groups[cut:present].
 
     The groups from `present` on join one side. Among equal cuts the first with the widest gap wins, as in `best_cut`.
@@ -193,7 +194,7 @@ def cut_groups(present, count, missing_left, criterion, tie, groups):  # type: i
         p += weights[g, 0]
         m += weights[g, 1]
         cost = pair_cost(p, m, criterion) + pair_cost(right[g + 1, 0], right[g + 1, 1], criterion)
-        if cost < least - tie or (cost <= least + tie and groups.gaps[g] > widest * WIDER):
+        if cost < least - tie or (cost <= least + tie and groups.gaps[g] > widest + gap_tie):
             least, cut, widest = min(cost, least), g + 1, groups.gaps[g]
     return least, cut, widest
 
@@ -208,9 +209,9 @@ def consider_groups(features, f, count, scale, criterion, tie, groups, choice): 
         sort_by_share(count, groups)
     find_gaps(features, f, present, groups)
     for missing_left in range(2 if present < count else 1):
-        cost, cut, gap = cut_groups(present, count, missing_left == 1, criterion, tie, groups)
+        cost, cut, gap = cut_groups(present, count, missing_left == 1, criterion, tie, TIE * scale, groups)
         gap /= scale
-        if cost >= choice.numbers[0] - tie and (cost > choice.numbers[0] + tie or gap <= choice.numbers[2] * WIDER):
+        if cost >= choice.numbers[0] - tie and (cost > choice.numbers[0] + tie or gap <= choice.numbers[2] + TIE):
             continue
         choice.numbers[0], choice.numbers[2] = min(cost, choice.numbers[0]), gap
         choice.which[0], choice.which[1] = SUBSET if categorical else AXIS, f
@@ -282,7 +283,8 @@ def part_column(features, signed, rules, nodes, growth, groups, choice):  # type
     for p in range(n_right):
         rows[middle + p] = spare[p]
     if choice.which[2] < 0:
-        nodes.missing_left[node] = counts[left, 0] + counts[left, 1] >= counts[left + 1, 0] + counts[left + 1, 1]
+        on_left, on_right = counts[left, 0] + counts[left, 1], counts[left + 1, 0] + counts[left + 1, 1]
+        nodes.missing_left[node] = on_left >= on_right - TIE * (on_left + on_right)
     if not is_final(counts[left + 1], last - middle, depth + 1, rules):
         push(growth, left + 1, middle, last, depth + 1)
     if not is_final(counts[left], middle - first, depth + 1, rules):

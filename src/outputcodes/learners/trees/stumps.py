@@ -14,6 +14,7 @@ from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
+from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -35,7 +36,7 @@ class BoostedStumps(SharedLearner):
     the binned features and every pass over them. The margin is the sum of the outputs.
 
     Thresholds lie halfway between the nearest values of the column's own examples; -inf makes a stump constant. If x_f
-    is missing (NaN), the stump abstains and returns 0. Among stumps that are equally good up to 1e-10, the first one
+    is missing (NaN), the stump abstains and returns 0. Among stumps that are equally good up to 1e-9, the first one
     wins, by feature, then threshold, then +1 on the left.
 
     Parameters
@@ -90,6 +91,7 @@ class BoostedStumps(SharedLearner):
     array([ 1, 20, 20])
     """
 
+    planning = Planning(cost=60)
     takes_nan: ClassVar[bool] = True
     loss = "exponential"
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
@@ -49,7 +50,7 @@ class Tree(SharedLearner):
     Questions are x_f <= t, with t halfway between the nearest values of the region, and x_f ∈ S for categorical
     features, with the best of all subsets S. Missing values (NaN) go together to the side with the smaller cost, or
     form a side of their own; for categorical features they are one more category. If the region had none in training,
-    they go to the side with more weight, as do new categories. Among questions that are equally good, up to 1e-10 of
+    they go to the side with more weight, as do new categories. Among questions that are equally good, up to 1e-9 of
     the region's weight, the one with the widest gap between the values on the two sides, relative to the feature's
     range, wins.
 
@@ -94,6 +95,7 @@ class Tree(SharedLearner):
     array([2, 3, 4])
     """
 
+    planning = Planning(cost=55)
     takes_nan: ClassVar[bool] = True
 
     def __init__(

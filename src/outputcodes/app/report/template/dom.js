@@ -34,16 +34,6 @@ const seconds = (s) =>
         : s < 120
           ? `${number(s, 3)}\u00a0s`
           : `${number(s / 60, 3)}\u00a0min`;
-const bytes = (b) =>
-  !known(b)
-    ? "–"
-    : b < 1e3
-      ? `${b}\u00a0B`
-      : b < 1e6
-        ? `${number(b / 1e3)}\u00a0kB`
-        : b < 1e9
-          ? `${number(b / 1e6)}\u00a0MB`
-          : `${number(b / 1e9)}\u00a0GB`;
 const chance = (p) => (!known(p) ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 
 const linear = (low, high, from, to) => (x) => from + ((x - low) / (high - low || 1)) * (to - from);

@@ -227,7 +227,7 @@ function explanation(example, winner) {
         ? el(
             "div",
             {},
-            el("h3", {}, `What told ${classes[example.predicted]} from ${classes[example.rival]}`),
+            el("h3", {}, `Columns that separate ${classes[example.predicted]} from ${classes[example.rival]}`),
             table(
               ["column", "margin", classes[example.predicted], classes[example.rival], "adds"],
               telling.map((s) => [

@@ -201,7 +201,7 @@ function answersSections(winner) {
           "figcaption",
           {},
           el("h3", {}, "Margins of the columns"),
-          `M(y, s) · f_s over rows and columns: ${percent(margins.columns.below_zero / margins.columns.total)} of these binary answers are wrong.`,
+          `M(y, s) · f_s over rows and columns: ${percent(margins.columns.below_zero / margins.columns.total)} of these binary predictions are wrong.`,
         ),
         picture(histogramOf(margins.columns, "signed margin of a column"), "Histogram of the margins of the columns"),
       ),
@@ -210,7 +210,7 @@ function answersSections(winner) {
     section(
       "margins",
       "Margins",
-      `How far answers are from the other side, on ${data.held_out}. The outermost bars hold what is beyond.`,
+      `How far predictions are from the other side, on ${data.held_out}. The outermost bars hold what is beyond.`,
       el("div", { class: "pair" }, graphs),
     );
   if (reliability)

@@ -8,7 +8,7 @@ const points = (difference) =>
 const nameOf = (row) => [row.learner, row.code, row.decoder].filter(Boolean).join(" · ") || "unnamed";
 const folds = data.rows[0].fold_errors.length,
   tested = data.rows.some((row) => known(row.p_value));
-// The interval of a share is not symmetric, and none goes below 0: told is the side of the larger errors.
+// The interval of a share is not symmetric, and none goes below 0: shown is the side of the larger errors.
 const plusMinus = (row) => {
   if (!row.interval) return "";
   const half = row.interval[1] - row.error;
@@ -55,7 +55,7 @@ function headline() {
         known(best.columns) ? tile(count(best.columns), "binary columns") : null,
         known(best.fit_seconds) ? tile(seconds(best.fit_seconds), folds > 1 ? "to train one fold" : "to train") : null,
         tested
-          ? tile(`${level} of ${others}`, "others not told apart from it at 5 %")
+          ? tile(`${level} of ${others}`, "others not significantly worse at 5 %")
           : null,
       ].filter(known),
     );
@@ -85,7 +85,9 @@ function strip(row, most) {
 // The rows as they are shown, with every digit.
 function spreadsheet(rows) {
   const keys = Object.keys(data.rows[0]).filter((key) => !["fold_errors", "interval", "frontier"].includes(key));
-  const cell = (value) => (typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : (value ?? ""));
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const cell = (value) =>
+    typeof value === "string" ? quoted(value) : typeof value === "object" && value ? quoted(JSON.stringify(value)) : (value ?? "");
   return [keys, ...rows.map((row) => keys.map((key) => cell(row[key])))]
     .map((cells) => `${cells.join(",")}\r\n`)
     .join("");
@@ -95,40 +97,25 @@ function ranking() {
   const rows = data.rows,
     most =
       Math.max(...rows.map((row) => Math.max(row.error, ...row.fold_errors, row.interval ? row.interval[1] : 0))) || 1;
-  const columns = [
-    {
-      key: "rank",
-      title: "#",
-      cell: (row) => el("button", { type: "button", title: "Find it in the pictures" }, String(row.rank)),
-      num: true,
-    },
-    {
-      key: "error",
-      title: data.metric,
-      cell: (row) =>
-        el(
-          "span",
-          { title: row.interval ? `95 % interval: ${row.interval.map(format).join(" to ")}` : null },
-          el("b", {}, format(row.error)),
-          el("small", {}, plusMinus(row)),
-        ),
-      num: true,
-    },
-    { key: "learner", title: "system", cell: (row) => row.learner },
-    { key: "code", title: "code", cell: (row) => row.code },
-    { key: "decoder", title: "decoder", cell: (row) => row.decoder },
-    { key: "strip", title: folds > 1 ? "folds" : "interval", cell: (row) => strip(row, most), still: true },
-    { key: "columns", title: "columns", cell: (row) => (known(row.columns) ? count(row.columns) : "–"), num: true },
-    {
-      key: "p_value",
-      title: "p vs best",
-      cell: (row) => (row.rank === 1 ? "best" : chance(row.p_value)),
-      num: true,
-    },
-    { key: "fit_seconds", title: "train", cell: (row) => seconds(row.fit_seconds), num: true },
-    { key: "predict_seconds", title: "predict", cell: (row) => seconds(row.predict_seconds), num: true },
-    { key: "size_bytes", title: "size", cell: (row) => bytes(row.size_bytes), num: true },
-  ].filter(({ key }) => key === "strip" || rows.some((row) => known(row[key]) && row[key] !== ""));
+  // The columns and their texts are those of the terminal and of notebooks; the picture of the folds is only here.
+  const dress = {
+    rank: (text) => el("button", { type: "button", title: "Find it in the pictures" }, text),
+    error: (text, row) =>
+      el("b", { title: row.interval ? `95 % interval: ${row.interval.map(format).join(" to ")}` : null }, text),
+    p_value: (text, row) => (row.rank === 1 ? "best" : text),
+  };
+  const columns = data.columns.map(({ key, heading, number }, place) => ({
+    key,
+    title: heading,
+    num: number,
+    cell: (row) => (dress[key] ?? ((text) => text))(data.cells[row.rank - 1][place], row),
+  }));
+  columns.splice(columns.findIndex(({ key }) => key === "decoder") + 1 || 2, 0, {
+    key: "strip",
+    title: folds > 1 ? "folds" : "interval",
+    cell: (row) => strip(row, most),
+    still: true,
+  });
   const body = el("tbody"),
     shown = el("output", { class: "shown", for: "search" });
   const lines = rows.map((row) =>
@@ -154,9 +141,11 @@ function ranking() {
     });
     arrange();
   }
+  const value = (row) =>
+    sorting.key === "interval" ? row.interval && row.interval[1] - row.error : row[sorting.key];
   // What is not known comes last in either direction; equal values stay in their ranks.
   function compare(a, b) {
-    const [x, y] = [rows[a][sorting.key], rows[b][sorting.key]];
+    const [x, y] = [value(rows[a]), value(rows[b])];
     const empty = (value) => !known(value) || value === "";
     if (empty(x) || empty(y)) return empty(x) - empty(y) || a - b;
     const order = typeof x === "string" ? x.localeCompare(y) : x - y;

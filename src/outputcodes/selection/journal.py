@@ -1,10 +1,11 @@
-"""Results on disk, a line of JSON for each: written through at once, so that a killed run loses nothing."""
+"""Results on disk, one line of JSON each, written through at once: a run that is killed loses nothing."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -23,15 +24,17 @@ class JournalError(ValueError):
 class Journal:
     """The lines of a file, which begins with a description of the run; without a path, in memory only.
 
-    One at a time writes to a file: the lock is the operating system's and ends with the process, however it ends.
+    One process at a time writes to a file: the lock is the operating system's and ends with the process.
 
     Parameters
     ----------
-    path : Path or None
-    run : dict
+    path : Path, optional
+    run : dict, optional
         Plain data: what must be the same for results to be continued.
-    resume : bool
-        Continue what is there. A last line that was not written to its end is dropped.
+    resume : bool, default=False
+        Continue the results in the file. A last line that was not written to its end is dropped.
+    is_empty : callable, optional
+        Whether a line holds no result: a file of such lines alone is written over.
 
     Examples
     --------
@@ -45,37 +48,55 @@ class Journal:
     [{'fold': 0, 'error': 0.5}]
     """
 
-    def __init__(self, path: Path | None, run: Line, *, resume: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        run: Line | None = None,
+        *,
+        resume: bool = False,
+        is_empty: Callable[[Line], bool] = lambda line: False,
+    ) -> None:
         self.lines: list[Line] = []
+        self._is_empty = is_empty
         self._file: BinaryIO | None = None
         if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a+b")
         try:
-            self._begin(self._file, path, run, resume)
+            self._begin(self._file, path, run or {}, resume)
         except BaseException:
             self._file.close()
             raise
 
     def _begin(self, file: BinaryIO, path: Path, run: Line, resume: bool) -> None:
         if not _locked(file):
-            raise JournalError(f"{path} is being written by another run: wait for its end, or write elsewhere (--out).")
+            raise JournalError(
+                f"{path} is being written by another run: wait until it ends, or write to another folder (--out)."
+            )
         content = file.read()
-        # What follows the last whole line was cut off by whatever ended the run.
+        # What follows the last whole line was cut off when the run ended.
         whole = content[: content.rfind(b"\n") + 1]
         described_only = whole.count(b"\n") == 1
-        if (described_only or not resume) and _holds_no_result(whole, run):
+        if (described_only or not resume) and self._holds_no_result(whole, run):
             whole = b""  # There is nothing to continue, and nothing to lose.
         if whole:
             self.lines = _continued(path, whole, run)
         if whole and not resume:
             raise JournalError(
-                f"{path} holds the results of an earlier run: resume it (--resume), or write elsewhere (--out)."
+                f"{path} holds the results of an earlier run: resume it (--resume), or write to another folder (--out)."
             )
         file.truncate(len(whole))
         if not whole:
             self._write(run)
+
+    def _holds_no_result(self, whole: bytes, run: Line) -> bool:
+        """Whether nothing but the description of such a run, and empty lines, was written."""
+        try:
+            first, *lines = map(json.loads, whole.split(b"\n")[:-1])
+            return first.keys() == run.keys() and all(map(self._is_empty, lines))
+        except (ValueError, AttributeError, TypeError, KeyError):
+            return False
 
     def add(self, line: Line) -> None:
         """Keep a result; when this returns it is on disk."""
@@ -100,7 +121,7 @@ class Journal:
 
 
 def _locked(file: BinaryIO) -> bool:
-    """Whether the file is ours alone until it is closed; on a file system without locks it is taken to be."""
+    """Lock the file until it is closed; False if another process has it. A file system without locks is trusted."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -119,17 +140,6 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
-def _holds_no_result(whole: bytes, run: Line) -> bool:
-    """Whether nothing but the description of such a run, and what no decoder could read, was written."""
-    try:
-        first, *lines = map(json.loads, whole.split(b"\n")[:-1])
-        return bool(
-            first.keys() == run.keys() and all("failed" in line or line.get("decoders") == {} for line in lines)
-        )
-    except (ValueError, AttributeError, TypeError):
-        return False
-
-
 def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
     try:
         first, *lines = map(json.loads, whole.split(b"\n")[:-1])
@@ -137,5 +147,8 @@ def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
     except (ValueError, AttributeError) as reason:
         raise JournalError(f"{path} is damaged: {reason}. Remove it to start again.") from reason
     if differing:
-        raise JournalError(f"{path} is of another run: it differs in {', '.join(differing)}. Write elsewhere (--out).")
+        raise JournalError(
+            f"{path} holds the results of another run: it differs in {', '.join(differing)}. "
+            "Write to another folder (--out)."
+        )
     return lines

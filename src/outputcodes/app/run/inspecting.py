@@ -1,4 +1,4 @@
-"""A model from a table, and a model file in words."""
+"""A model file in words."""
 
 from __future__ import annotations
 
@@ -8,68 +8,19 @@ from typing import Any
 import numpy as np
 
 from outputcodes.app import persistence
-from outputcodes.app.workflow.models import build, save_model
-from outputcodes.app.workflow.sources import open_table, same_file
 from outputcodes.codes import describe
-from outputcodes.learners import LEARNERS
 
 SHARES = {"error", "interval", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
 
 
-def fit_file(
-    data: str,
-    out: str | Path,
-    target: str | None = None,
-    learner: str = "logistic",
-    code: str | None = None,
-    decoder: str = "loss",
-    *,
-    probability: str | None = None,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    encoding: str = "utf-8",
-) -> tuple[Any, dict[str, Any]]:
-    """Fit a model to a table and save it; the model and the summary that its file carries.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "iris.skops"
-    >>> model, summary = fit_file("iris", path, learner="ridge", code="all-pairs")
-    >>> summary["rows"], summary["learner"]
-    (150, 'ridge')
-    """
-    check_out(out, (".skops",), data)
-    table = open_table(data, target, encoding=encoding)
-    how: dict[str, Any] = {"rows": len(table.target), "probability": probability, "seed": seed, "n_jobs": n_jobs}
-    model = build(table.schema, learner, code, decoder, **how).fit(table.frame, table.target.to_numpy())
-    facts: dict[str, Any] = {"learner": learner, "data": Path(data).name}
-    if table.notes:
-        facts["notes"] = list(table.notes)
-    if learner in LEARNERS:
-        facts |= {"code": code or "all-pairs", "decoder": decoder}
-    return model, save_model(model, table, out, **facts)
-
-
-def check_out(out: str | Path, endings: tuple[str, ...], *inputs: str | Path) -> None:
-    """Complain of a file that cannot or should not be written before the work is done, and not after."""
-    out = Path(out)
-    if not out.parent.is_dir():
-        raise ValueError(f"There is no folder {out.parent} for {out.name}: make it first.")
-    for one in inputs:
-        if same_file(out, one):
-            raise ValueError(f"--out {out} is the file that is read, {one}: it would be lost. Write elsewhere.")
-    if not out.name.endswith(endings) or out.is_dir():
-        raise ValueError(f"--out {out} must be a file whose name ends in {' or '.join(endings)}.")
-
-
 def inspect_file(path: str | Path) -> str:
-    """A model file in words: how it was made, its table, its code, the errors of its columns, its size.
+    """Return a model file in words: how it was made, its table, its code, the errors of its columns, its size.
 
     Examples
     --------
     >>> import tempfile
+    >>> from outputcodes.app.run import fit_file
     >>> path = Path(tempfile.mkdtemp()) / "iris.skops"
     >>> _ = fit_file("iris", path, learner="ridge", code="all-pairs")
     >>> lines = inspect_file(path).splitlines()
@@ -82,10 +33,10 @@ def inspect_file(path: str | Path) -> str:
     summary = dict(manifest.summary)
     errors = summary.pop("column_errors", None)
     notes = summary.pop("notes", [])
-    told = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
+    shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
     shares = SHARES - {"error", "interval"} if summary.get("metric") == "log-loss" else SHARES
     lines += [
-        f"{WORDS.get(name, name.replace('_', ' '))}: {_short(value, name in shares)}" for name, value in told.items()
+        f"{WORDS.get(name, name.replace('_', ' '))}: {_short(value, name in shares)}" for name, value in shown.items()
     ]
     lines += [f"note: {note}" for note in notes]
     if (schema := manifest.schema) is not None:
@@ -125,7 +76,7 @@ def _labelled(described: str, classes: Any) -> str:
 
 
 def shorten(name: str, length: int = 20) -> str:
-    """A name cut in the middle.
+    """Return a name, cut in the middle if it is long.
 
     >>> shorten("Iris-versicolor-of-the-north")
     'Iris-versi…the-north'

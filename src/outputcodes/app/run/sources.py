@@ -1,8 +1,7 @@
-"""A table with its splits from what a user names: a file, a data set, a test file."""
+"""A table with its splits, from the names that a user gives: a file, a data set, a test file."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 from outputcodes._ground.validation import unknown_name
 from outputcodes.app import datasets, tables
 from outputcodes.app.datasets.known import KNOWN
-from outputcodes.app.workflow.splits import Splits, cross_validation, official
+from outputcodes.app.run.paths import same_file
+from outputcodes.app.run.splits import Splits, cross_validation, official
 
-# A mean over more folds is worth less than the time, where each fold tests thousands of rows.
+# Where each fold tests thousands of rows, more folds cost more than they are worth.
 FOLDS, QUICK_FOLDS, FEW_FOLDS, MANY_ROWS = 10, 5, 3, 20_000
 
 
@@ -28,7 +28,7 @@ class Source:
 def open_table(
     data: str, target: str | None = None, split: str | None = None, *, encoding: str = "utf-8"
 ) -> tables.Table:
-    """The table in a file, or the known data set of that name where there is no such file.
+    """Return the table in a file, or the known data set of that name where there is no such file.
 
     >>> len(open_table("iris").target)
     150
@@ -90,8 +90,3 @@ def _with_test(table: tables.Table, path: str, encoding: str) -> tuple[tables.Ta
     splits = official(["train"] * n + ["test"] * m)
     notes = (*table.notes, *(f"{Path(path).name}: {note}" for note in tested.notes))
     return replace(table, frame=frame, target=y, notes=notes), splits
-
-
-def same_file(*paths: str | Path) -> bool:
-    """Whether two paths lead to one file, which is there."""
-    return all(map(os.path.exists, paths)) and os.path.samefile(*paths)

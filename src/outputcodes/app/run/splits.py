@@ -1,18 +1,16 @@
-"""On which rows models are trained and tested: folds, the split that a table brings, or a table of its own."""
+"""The rows that models are trained and tested on: folds, the split that a table has, or a second table."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
+from numpy.typing import ArrayLike
 
+from outputcodes._ground.folds import Folds, stratified_folds
 from outputcodes.app.tables import TableError
 
-Rows = NDArray[np.intp]
 MOST_NAMED = 10
 TRAINING = ("train", "training", "learn", "0", "false")
 
@@ -21,7 +19,7 @@ TRAINING = ("train", "training", "learn", "0", "false")
 class Splits:
     """Pairs of training and test rows, what to call them, and sentences on what is unusual."""
 
-    pairs: list[tuple[Rows, Rows]]
+    pairs: Folds
     title: str
     notes: tuple[str, ...] = ()
 
@@ -32,7 +30,7 @@ class Splits:
 
 
 def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
-    """Stratified folds; classes with fewer rows than folds are spread as far as they go, and named.
+    """Return stratified folds; classes with fewer rows than folds are spread as far as they go, and named.
 
     >>> splits = cross_validation(["a"] * 6 + ["b"] * 6 + ["c"], 3)
     >>> len(splits.pairs), splits.notes
@@ -41,23 +39,20 @@ def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
     classes, counts = np.unique(y, return_counts=True)
     if cv > counts.max():
         raise ValueError(f"cv={cv} is more than the {counts.max()} rows of the largest class; use fewer folds.")
-    with warnings.catch_warnings():
-        # It says what the note says.
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(np.asarray(y))), y))
     rare = [f"{c} ({m})" for c, m in zip(classes, counts, strict=True) if m < cv]
     if len(rare) > MOST_NAMED:
         rare[MOST_NAMED:] = [f"and {len(rare) - MOST_NAMED} more"]
     note = "Fewer rows than the {} folds: {}. Some folds do not test these classes, or train without them."
-    return Splits(pairs, f"{cv}-fold cross-validation", (note.format(cv, ", ".join(rare)),) if rare else ())
+    title = f"{cv}-fold cross-validation"
+    return Splits(stratified_folds(y, cv, seed), title, (note.format(cv, ", ".join(rare)),) if rare else ())
 
 
 def official(parts: Any, name: str = "split") -> Splits:
-    """The split that a column tells: rows of "train" (or "training", "learn", 0, false) and all others."""
+    """Return the split of a column: rows of "train" (or "training", "learn", 0, false) and all others."""
     training = np.isin(np.char.lower(np.asarray(parts, dtype=str)), TRAINING)
     if training.all() or not training.any():
         raise TableError(
-            f"The column {name!r} splits nothing: it needs rows called {', '.join(TRAINING)}, and others for the test."
+            f"The column {name!r} splits nothing: it needs rows named {' or '.join(TRAINING)}, and others to test on."
         )
     pair = np.flatnonzero(training), np.flatnonzero(~training)
     return Splits([pair], f"{len(pair[0])} rows for training, {len(pair[1])} for the test")

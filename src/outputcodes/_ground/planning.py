@@ -1,0 +1,67 @@
+"""How a comparison plans codes, decoders, learners and systems that are not named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+KERNEL_ROWS, BOOSTED_VALUES = 10_000, 50_000_000
+
+
+class Size(NamedTuple):
+    """The size of a table."""
+
+    rows: int
+    classes: int
+    features: int = 1
+
+
+def suits_all(size: Size) -> str | None:
+    """Return None: all tables are suitable."""
+    return None
+
+
+@dataclass(frozen=True)
+class Planning:
+    """How a plan treats something that is not named; what is named is always tried.
+
+    Every code, decoder, margin loss, learner and system has one. By default, for new ones, they are tried after all
+    others.
+
+    Attributes
+    ----------
+    tried : bool
+        Whether it is tried at all.
+    quick : bool
+        Whether a quick plan includes it.
+    cost : int
+        The position in the plan: cheap ones come first, so that a time limit cuts off expensive ones. Ties keep the
+        order of their table of names.
+    unsuited : callable
+        Returns why a table of a given `Size` is not suitable, or None.
+    """
+
+    tried: bool = True
+    quick: bool = False
+    cost: int = 100
+    unsuited: Callable[[Size], str | None] = suits_all
+
+
+def too_many_rows(size: Size) -> str | None:
+    """Return why a kernel method, whose time grows with the square of the rows, is not tried, or None."""
+    if size.rows <= KERNEL_ROWS:
+        return None
+    return f"kernel methods are tried up to {KERNEL_ROWS} rows, and there are {size.rows}"
+
+
+def too_long_to_boost(size: Size) -> str | None:
+    """Return why a booster that reads every value for every class is not tried, or None."""
+    if size.rows * size.features * size.classes <= BOOSTED_VALUES:
+        return None
+    return f"hundreds of rounds over {size.rows} rows, {size.features} features and {size.classes} classes take long"
+
+
+def three_classes(size: Size) -> str | None:
+    """Return why a code without zeros is not tried for three classes, or None."""
+    return "the splits of three classes are those of one-vs-all" if size.classes == 3 else None
