@@ -204,7 +204,7 @@ def test_a_learner_that_fits_whole_codes_prepares_once_for_folds_codes_and_the_f
     assert model.code_matrix_.tolist() == (2 * np.eye(3, dtype=int) - 1)[:, FromData.calls[-1]].tolist()
     by_hand = np.linalg.lstsq(np.column_stack([X, np.ones(150)]), model.code_matrix_[y].astype(float), rcond=None)[0]
     assert np.allclose(model.margins(X), np.column_stack([X, np.ones(150)]) @ by_hand)
-    with pytest.raises(ValueError, match="takes no single call"):
+    with pytest.raises(ValueError, match="does not support variant='single-call'"):
         OutputCodeClassifier(CountingLearner([]), variant="single-call").fit(X, y)
 
 

@@ -55,7 +55,7 @@ def test_same_seed_same_code(name):
     assert np.array_equal(first, draw(7, random_state=3))
     for make in (np.random.RandomState, np.random.default_rng):
         assert np.array_equal(draw(7, random_state=make(3)), draw(7, random_state=make(3)))
-    if name != "designed":  # whose length depends on what is drawn
+    if not as_code(name).needs_problem:  # the length of a designed code depends on what it tries
         assert draw(7).shape == first.shape
 
 
@@ -107,8 +107,8 @@ def test_given_matrix_of_two_classes_is_kept():
 
 
 def test_as_code_resolves_names_objects_and_arrays():
-    fixed = "one-vs-all all-pairs complete ternary-complete dense sparse ordinal hadamard bch"
-    assert list(CODES) == [*fixed.split(), "designed", "decoc", "forest", "ecoc-one"]
+    published = "one-vs-all all-pairs complete ternary-complete dense sparse ordinal hadamard bch designed decoc forest"
+    assert {*published.split(), "ecoc-one"} <= CODES.keys()
     for name, kind in CODES.items():
         assert type(as_code(name)) is kind
     code = Dense(length=9)
@@ -122,7 +122,7 @@ def test_as_code_resolves_names_objects_and_arrays():
 def test_unknown_names_list_the_known_and_the_closest():
     with pytest.raises(ValueError, match=r"code='one_vs_all' is unknown; did you mean 'one-vs-all'\?.*all-pairs"):
         as_code("one_vs_all")
-    with pytest.raises(ValueError, match=r"code='qqq' is unknown\. Known names: one-vs-all, .*ecoc-one\.$"):
+    with pytest.raises(ValueError, match=f"code='qqq' is unknown\\. Known names: {', '.join(CODES)}\\.$"):
         as_code("qqq")
 
 

@@ -147,7 +147,7 @@ def test_texts_need_margins():
     learner = make_pipeline(CountVectorizer(), RidgeClassifier())
     model = OutputCodeClassifier(learner, code=DiscriminantTree("margins"), random_state=0).fit(texts, y)
     assert model.code_matrix_.shape == (3, 2)
-    with pytest.raises(ValueError, match="give the code features='margins'"):
+    with pytest.raises(ValueError, match="use features='margins' in the code"):
         OutputCodeClassifier(learner, code=DiscriminantTree()).fit(texts, y)
 
 

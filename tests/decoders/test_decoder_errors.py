@@ -53,5 +53,5 @@ def test_names_options_shapes_and_numbers():
         LossBased(lambda z: np.exp(-z)).scores([[1000, -5, 3]], M)
     with pytest.raises(NotFittedError):
         as_decoder("accuracy-weighted").scores([[1, 2, 3]], M)
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="don't match"):
         as_decoder("accuracy-weighted").fit([[1, 2, 3]], [0, 1], M)

@@ -180,7 +180,7 @@ def test_what_cannot_be_judged_is_refused():
             BoundSearch(estimator, {}).fit(X, names)
     with pytest.raises(ValueError, match=r"param_grid=\[\] holds no candidate"):
         BoundSearch(SVM, []).fit(X, names)
-    with pytest.raises(ValueError, match="rises again"):
+    with pytest.raises(ValueError, match="increases for large margins"):
         BoundSearch(clone(SVM).set_params(decoder="squared"), {}).fit(X, names)
 
 

@@ -1,4 +1,4 @@
-"""X in blocks of rows: a sequence whose parts are read one after another, and need not be in memory together."""
+"""X in blocks of rows, which are read one after another and need not be in memory together."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Codes: which classes are told apart by which column.
+"""Codes: which classes each column separates.
 
-A code is a name in `CODES`, an object with `matrix(n_classes, random_state, problem)`, or a matrix.
+A code is a name in `CODES`, a `Code` object, or a matrix.
 """
 
 from outputcodes.codes.algebraic import BCH, Hadamard

@@ -80,6 +80,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"
 
     def __init__(
