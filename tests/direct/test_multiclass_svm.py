@@ -124,7 +124,7 @@ def test_threads_and_caches_change_nothing(monkeypatch):
 
 def test_single_precision_is_certified_in_double(monkeypatch):
     """Beyond EXACT_ROWS kernel values are stored in float32; the certificate is not computed from those."""
-    monkeypatch.setattr("outputcodes.direct.multiclass_svm.EXACT_ROWS", 100)
+    monkeypatch.setattr("outputcodes._kernel_machines.parameters.EXACT_ROWS", 100)
     model = MulticlassSVC(gamma=0.2, C=5).fit(X, y)
     K = rbf_kernel(X, X, gamma=0.2)
     tau = np.zeros((len(X), 10))

@@ -1,6 +1,6 @@
 """The best question for a region: about one numeric feature at every threshold, or the distance from an example.
 
-Each search keeps the question with the smallest total cost of its two sides in a `Choice`. Among questions whose costs
+Each search keeps the question with the smallest total cost of its two sides in a `FoundSplit`. Among questions whose costs
 are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the feature's range,
 wins: in small regions many questions are equally good, and the first feature would otherwise be chosen every time.
 Distances and projections are computed numbers, so that those within a billionth of their range are equal. Breiman,
@@ -21,7 +21,7 @@ from outputcodes._histograms.costs import best_cut, halfway, missing_last, shell
 from outputcodes._histograms.questions import AXIS, SPHERE, distance
 
 
-class Sample(NamedTuple):
+class TreeSample(NamedTuple):
     """Examples by rows (X) and by columns, their classes 0..k-1 and weights; the range of each feature.
 
     Among examples with equal features and class, `joint` is their total weight for the first one and 0 for the others;
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
     categorical: NDArray[np.bool_]
 
 
-class Choice(NamedTuple):
+class FoundSplit(NamedTuple):
     """The best question so far.
 
     `numbers` = (cost, threshold, gap), `which` = (kind, feature, missing on the left or -1, length of the pool).
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
     pool: NDArray[np.float64]
 
 
-class Room(NamedTuple):
+class SplitRoom(NamedTuple):
     """Work arrays: sorted examples, one entry per example; counts of classes; counts of classes by category."""
 
     values: NDArray[np.float64]
@@ -63,15 +63,15 @@ class Room(NamedTuple):
     on_left: NDArray[np.bool_]
 
 
-def make_room(n: int, k: int, widest: int, pool: int) -> tuple[Room, Choice]:
+def make_split_room(n: int, k: int, widest: int, pool: int) -> tuple[SplitRoom, FoundSplit]:
     """Allocate for n examples of k classes, up to `widest` categories and questions of up to `pool` numbers."""
     classes, rows = np.empty((2, n), dtype=np.uint32)
     values, weights, right_cost = np.empty((3, n + 1))
     counts, other_counts = np.empty((2, k))
     by_category, categories = np.empty((widest + 1, k)), np.empty(widest + 1)
     on_left = np.empty(widest + 1, dtype=bool)
-    room = Room(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
-    return room, Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(pool))
+    room = SplitRoom(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
+    return room, FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(pool))
 
 
 @njit(nogil=True, cache=True)

@@ -58,7 +58,7 @@ class Stumps(NamedTuple):
     Z: NDArray[np.float64]
 
 
-class Choice(NamedTuple):
+class Cut(NamedTuple):
     """The stump of a round in each lane; sides = (left W+, left W-, right W+, right W-, W0)."""
 
     score: NDArray[np.float64]
@@ -67,7 +67,7 @@ class Choice(NamedTuple):
     sides: NDArray[np.float64]
 
 
-class Room(NamedTuple):
+class HistogramRoom(NamedTuple):
     """Work arrays: histograms of a tile of features, one feature's sides and scores, factors of the weights."""
 
     histogram: NDArray[np.float64]
@@ -80,14 +80,14 @@ class Room(NamedTuple):
     table: NDArray[np.float64]
 
 
-def make_room(n_bins: NDArray[np.int64]) -> tuple[Choice, Room]:
+def make_histogram_room(n_bins: NDArray[np.int64]) -> tuple[Cut, HistogramRoom]:
     """Allocate work arrays for features with `n_bins` bins."""
     widest = int(n_bins.max()) + 1
     tile = min(len(n_bins), max(1, TILE_VALUES // (widest * 2 * LANES)))
     left, right = np.empty((2, 2, widest * LANES))
     scaled, plain = np.empty((2, LANES, 3, 2))
     feature, cut = np.zeros((2, LANES), dtype=np.int64)
-    return Choice(np.empty(LANES), feature, cut, np.empty((LANES, 5))), Room(
+    return Cut(np.empty(LANES), feature, cut, np.empty((LANES, 5))), HistogramRoom(
         aligned_zeros(tile, widest, 2 * LANES),
         aligned_zeros(tile, widest, LANES),
         left,

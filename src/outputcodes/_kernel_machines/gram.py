@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.blocks import Run, row_blocks, serially
+from outputcodes._ground.lanes import LANES
 from outputcodes._kernel_machines.kernel_function import ROWS_AT_A_TIME, Kernel, rbf_block, to_the_power
-from outputcodes._kernel_machines.smo.lanes import LANES
 from outputcodes._kernel_machines.smo.pairs import gather
 
 Rows = NDArray[np.intp]
@@ -64,9 +64,6 @@ class Gram:
     store : ndarray of shape (capacity, n)
         The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
         place[i].
-    spent : bool, default=False
-        Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory, after which it
-        holds nothing (its capacity is 0) and has only its geometry to share.
     flat : ndarray of shape (capacity·n + SPARE,)
         The same memory in one line, with a few values to spare; empty for kernel values that were given.
     """
@@ -83,7 +80,7 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
-        self.spent = False
+        self._spent = False
         # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
@@ -227,6 +224,19 @@ class Gram:
             and _equal(X, self.X)
         )
 
+    def release(self) -> None:
+        """Give up the memory, as nobody will use this Gram matrix any more.
+
+        The next one made `like` it takes its memory, after which it holds nothing (its capacity is 0) and has only its
+        geometry to share.
+        """
+        self._spent = True
+
+    def reclaimed(self) -> Gram:
+        """Return this Gram matrix, which is used again after all."""
+        self._spent = False
+        return self
+
     def _steady(self) -> AbstractContextManager[Any]:
         """While entered, rows that are held stay where they are."""
         return nullcontext() if self.capacity == self.n else self._lock
@@ -234,7 +244,7 @@ class Gram:
     def _given_up(self, dtype: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
         """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs; slots in use."""
         with self._lock:
-            if not self.spent or (self.flat.dtype, self.flat.size) != (dtype, size):
+            if not self._spent or (self.flat.dtype, self.flat.size) != (dtype, size):
                 return None
             room, held = self.flat, self._row >= 0
             self.flat, self.store = np.empty(0, dtype), np.empty((0, self.n), dtype)

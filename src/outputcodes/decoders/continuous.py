@@ -24,6 +24,9 @@ from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Public: the solver of the l2 norm by itself, for code that times it or needs its certificate, as reproduce/ does.
+solve_spoc = _spoc.solve
+
 # The Gram matrix of a kernel is kept in memory up to this many megabytes; above, its rows are recomputed.
 CACHE_SIZE = 2000
 # If M is within its bound at this small β (times the number of examples), the bound is not active.
@@ -300,7 +303,7 @@ def _slack(D: Array, y: Rows, cost: Array) -> float:
     return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
 
 
-def _stopped_short(certificate: _spoc.Certificate) -> list[float]:
+def _stopped_short(certificate: _spoc.SpocCertificate) -> list[float]:
     """Return the gap, if it is too large."""
     enough = certificate.converged or certificate.gap <= ENOUGH * certificate.value
     return [] if enough else [certificate.gap]

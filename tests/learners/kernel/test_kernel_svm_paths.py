@@ -8,8 +8,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._kernel_machines import parameters
 from outputcodes.learners import PerColumn
-from outputcodes.learners.kernel import columns, decomposition, kernel_svm
+from outputcodes.learners.kernel import columns, decomposition
 from outputcodes.learners.kernel import small as whole
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
@@ -89,7 +90,7 @@ def test_a_cache_of_two_rows_still_gets_there():
 @pytest.mark.usefixtures("small_sets")
 def test_float32_is_good_to_the_tolerance_and_its_certificate_true(monkeypatch):
     exact = fit(KernelSVM(C=2, gamma=0.1, tol=1e-3))
-    monkeypatch.setattr(kernel_svm, "EXACT_ROWS", 0)
+    monkeypatch.setattr(parameters, "EXACT_ROWS", 0)
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-3)
     data = learner.prepare(X)
     assert data.gram.store.dtype == np.float32

@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernel_machines.smo.lanes import BIG, LANES
+from outputcodes._ground.lanes import LANES
 from outputcodes._kernel_machines.smo.pairs import add_multiple, line, runs_of, set_sides, solve_pairs, solve_unbalanced
-
-# How often a column is gone on with when its e, computed afresh, turns out wrong, before it is given up.
-REFRESHES = 10
+from outputcodes._kernel_machines.smo.passes import BIG
+from outputcodes._kernel_machines.working_sets import REFRESHES
 
 
 @njit(nogil=True, cache=True)

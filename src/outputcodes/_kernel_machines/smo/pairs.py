@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernel_machines.smo.lanes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
+from outputcodes._kernel_machines.smo.passes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -74,7 +74,7 @@ def solve_pairs(lines, slot, stride, store, rows, runs, work, beta, lo, hi, tol,
         if highest - lowest <= tol or steps == max_steps:
             break
         row_i = line(lines, slot, stride, store, rows, runs, i, e.size)
-        (j,) = pair_gains(e, low, diag, row_i, diag[i], highest)
+        j = pair_gains(e, low, diag, row_i, diag[i], highest)
         row_j = line(lines, slot, stride, store, rows, runs, j, e.size)
         exact = np.float64(highest - e[j]) / max(np.float64(diag[i] + diag[j] - row_i[j] - row_i[j]), TAU)
         exact = min(exact, hi[i] - beta[i], beta[j] - lo[j])
@@ -129,7 +129,7 @@ def solve_unbalanced(lines, slot, stride, store, rows, runs, offset, work, beta,
         own = max(np.float64(diag[i]), TAU)
         x, y = min(max(e[i] / own, lo[i] - beta[i]), hi[i] - beta[i]), 0.0
         row_i = row_j = line(lines, slot, stride, store, rows, runs, i, e.size)
-        (j,) = partner_gains(e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own))
+        j = partner_gains(e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own))
         if j != i:
             x, y = _best_two(
                 own, np.float64(row_i[j]) + offset, max(np.float64(diag[j]), TAU), np.float64(e[i]), np.float64(e[j]),

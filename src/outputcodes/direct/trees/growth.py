@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.growth import Growth, Rules, grow, is_final, part_top
 from outputcodes._histograms.questions import empty_nodes, trimmed
-from outputcodes._histograms.splits import Choice, Room, Sample, find_axis, find_sphere, make_room, whole_rows
+from outputcodes._histograms.splits import (
+    FoundSplit,
+    SplitRoom,
+    TreeSample,
+    find_axis,
+    find_sphere,
+    make_split_room,
+    whole_rows,
+)
 from outputcodes.direct.trees.oblique import (
     EXACT_ROWS,
     SEARCH_ROWS,
@@ -50,7 +58,7 @@ def grow_tree(
     # Read-only arrays are a different type, for which kernels would be compiled again.
     X, weight = (np.require(array, requirements=["C", "W"]) for array in (X, weight))
     joint = _joint_weight(X, y, weight, ~categorical) if wide else weight
-    sample = Sample(X, columns, y.astype(np.uint32), weight, joint, _ranges(columns), categorical)
+    sample = TreeSample(X, columns, y.astype(np.uint32), weight, joint, _ranges(columns), categorical)
     widest = max((len(np.unique(column)) for column in columns[categorical]), default=0)
     longest = max(widest, d if wide else 0)
     nodes = empty_nodes(2 * n - 1, (n - 1) * longest)
@@ -65,7 +73,7 @@ def grow_tree(
     growth.counts[0] = np.bincount(y, weight, n_classes)
     growth.stack[0] = 0, 0, n, 0
     growth.heights[0] = not is_final(growth.counts[0], n, 0, rules)
-    room, choice = make_room(n, n_classes, widest, longest)
+    room, choice = make_split_room(n, n_classes, widest, longest)
     numeric = np.flatnonzero(~categorical)
     while growth.heights[0]:
         node, first, last, _ = growth.stack[growth.heights[0] - 1]
@@ -80,14 +88,14 @@ def grow_tree(
 
 
 def _choose(
-    sample: Sample,
+    sample: TreeSample,
     orders: NDArray[np.uint32],
     first: int,
     last: int,
     criterion: int,
     tie: float,
-    room: Room,
-    choice: Choice,
+    room: SplitRoom,
+    choice: FoundSplit,
     oblique: bool,
     max_centres: int,
 ) -> None:
@@ -113,7 +121,7 @@ def _choose(
 
 
 def _direction(
-    sample: Sample, rows: NDArray[np.uint32], start: int, criterion: int, tie: float, room: Room
+    sample: TreeSample, rows: NDArray[np.uint32], start: int, criterion: int, tie: float, room: SplitRoom
 ) -> Array | None:
     """Search some rows for the best direction, from that of feature `start`; return None if there is no other."""
     if len(rows) < 2:

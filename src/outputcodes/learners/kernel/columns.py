@@ -18,8 +18,8 @@ from outputcodes.learners.kernel.decomposition import (
     STEPS_PER_CALL,
     WORKING_SET,
     Dual,
-    Solution,
-    Solutions,
+    SolvedColumn,
+    SolvedColumns,
     levelled,
     solve_alone,
     solve_together,
@@ -38,7 +38,7 @@ AT_A_TIME = 1024
 
 def solve_columns(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> Solutions:
+) -> SolvedColumns:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
     `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
@@ -66,7 +66,7 @@ def solve_columns(
             box[0] = _balanced(beta) if dual.free_bias else beta
         return target, box
 
-    solutions: dict[int, Solution] = {}
+    solutions: dict[int, SolvedColumn] = {}
     boxes: dict[int, Array] = {}
 
     def one(j: int) -> bool:
@@ -92,7 +92,7 @@ def solve_columns(
         columns = others[first : first + COLUMNS_TOGETHER]
         together = solve_together(dual, rows, *problem(columns, slice(None)))
         solutions |= zip(columns.tolist(), together, strict=True)
-    return Solutions.of([solutions[j] for j in range(M.shape[1])])
+    return SolvedColumns.of([solutions[j] for j in range(M.shape[1])])
 
 
 def _balanced(beta: Array) -> Array:
@@ -131,7 +131,7 @@ class FittedKernelColumns(FittedColumns):
     def __init__(
         self,
         gram: Gram,
-        columns: Solutions,
+        columns: SolvedColumns,
         y: Rows,
         present: NDArray[np.bool_],
         rows: Rows,
@@ -250,7 +250,7 @@ class FittedKernelColumns(FittedColumns):
         return F.T
 
 
-def _by_class(columns: Solutions, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
+def _by_class(columns: SolvedColumns, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
     """The coefficients in dense pieces: some support vectors, the columns that their classes are in, and β there.
 
     Neighbouring classes in the same columns share a piece; so a code without zeros has only one.

@@ -19,22 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from outputcodes._ground.blocks import BLOCK_VALUES, Run, row_blocks, serially
+from outputcodes._ground.blocks import Run, row_blocks, serially
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import rbf_block
-from outputcodes._kernel_machines.smo.columns import REFRESHES
-from outputcodes._kernel_machines.smo.lanes import BIG, LANES
-from outputcodes._kernel_machines.smo.pairs import add_rows, gather, solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.smo.pairs import add_rows, solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.smo.passes import BIG
+from outputcodes._kernel_machines.working_sets import INNER, REFRESHES, exact_products, local_gram, next_set, padded
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 # Rows of a working set: its Gram matrix is 16 MB in float32, which a last-level cache can hold.
 WORKING_SET = 2048
-# Of a working set, what violates most in some column; the rest is kept from the sets before.
-FRESH = 0.75
-# A column is solved on its working set to this part of its violation, not to full precision too early.
-INNER = 0.1
 # Gradients that are kept up to date in the precision of the kernel values are to meet this part of the tolerance.
 AIM = 0.95
 # One call of a compiled loop takes well below 0.2 s, so that an interrupt is heard.
@@ -45,8 +41,6 @@ ROUNDS_A_LOOK = 4
 SHARE = 0.5
 # So many times the rows that are not settled are gone on with: with no others, more of those set aside come back.
 TIMES_UNSETTLED = 1.5
-# Support vectors whose kernel values with a block of rows are computed at a time: with all, a block has too few rows.
-ANCHORS = 1024
 # Where the columns in a vector begin, if it holds one only.
 ONE = np.zeros(1, dtype=np.intp)
 
@@ -94,6 +88,11 @@ class Dual:
         """`biases` of one column."""
         return float(self.biases(e, box, np.array(ends)[:, None], ONE)[0])
 
+    def products(self, rows: Rows, beta: Array, run: Run) -> Array:
+        """Kβ of all columns, (L, n), from kernel values that were never rounded; beta (L, n)."""
+        f: Array = exact_products(self.gram, rows, beta.T, run).T + self.offset * beta.sum(axis=1, keepdims=True)
+        return f
+
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
         """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
         p, width, number = len(e), K.shape[1], K.dtype.type
@@ -111,7 +110,7 @@ class Dual:
         return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, number(tol), max_steps))
 
 
-class Solution(NamedTuple):
+class SolvedColumn(NamedTuple):
     """One column: the coefficients β of `rows` (those that are not 0), its bias and certificate."""
 
     rows: Rows
@@ -122,7 +121,7 @@ class Solution(NamedTuple):
     converged: bool
 
 
-class Solutions(NamedTuple):
+class SolvedColumns(NamedTuple):
     """All columns: coefficients beta of `rows`, each in its `column`; the others have one value a column."""
 
     rows: Rows
@@ -134,7 +133,7 @@ class Solutions(NamedTuple):
     converged: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: list[Solution]) -> Solutions:
+    def of(cls, columns: list[SolvedColumn]) -> SolvedColumns:
         """Join the solutions of all columns."""
         rows, beta, bias, gap, steps, converged = zip(*columns, strict=True)
         column = np.repeat(np.arange(len(columns)), [len(some) for some in rows])
@@ -151,21 +150,14 @@ def levelled(plus: Array, minus: Array) -> Array:
     return scale
 
 
-def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
-    """An empty matrix for kernel values, its columns rounded up to whole lanes, the last ones 0."""
-    K = np.empty((rows, -(-columns // LANES) * LANES), dtype=dtype)
-    K[:, columns:] = 0
-    return K
-
-
-def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> Solution:
+def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> SolvedColumn:
     """One column on the Gram matrix of its own rows: target (n,), box (3, n) with β, which changes, and its bounds."""
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         if K.dtype == np.float64:
             e = target - K[:, : len(rows)] @ beta - dual.offset * beta.sum()
         else:
-            e = target - _exact(dual, rows, beta[None], serially)[0]
+            e = target - dual.products(rows, beta[None], serially)[0]
         highest, lowest = dual.violation(e, box)
         if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
             break
@@ -187,7 +179,7 @@ def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
     return K
 
 
-def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[Solution]:
+def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[SolvedColumn]:
     """Columns that share their rows: target (L, n), box (3, L, n) with β and its bounds; see the top of the file."""
     L = len(target)
     beta, e = box[0], target.copy()
@@ -207,7 +199,7 @@ def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[So
         few = _rounds(dual, rows, e, box, steps, shrink=refreshes < REFRESHES // 2)
         if len(few):
             _rounds_apart(dual, rows, few, e, box, steps)
-        exact, of_beta = exact - _exact(dual, rows, beta - of_beta, dual.run), beta.copy()
+        exact, of_beta = exact - dual.products(rows, beta - of_beta, dual.run), beta.copy()
         e = exact.copy()
     return [_solution(dual, rows, e[j], box[:, j], ends[j], int(steps[j])) for j in range(L)]
 
@@ -268,7 +260,7 @@ def _unsettled(dual: Dual, e: Array, box: Array) -> Rows:
 def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
     """Solve the active columns on the working set, then bring their e up to date; changes e, β and steps."""
     with dual.gram.holding(rows[working], dual.run) as slots:
-        K = _local(dual, slots, dual.gram.place[rows[working]])
+        K = local_gram(dual.gram, slots, dual.gram.place[rows[working]], dual.run)
         change = np.empty((len(active), len(working)), dtype=K.dtype)
 
         def solve(place: int) -> None:
@@ -302,30 +294,10 @@ def _subtract(dual: Dual, rows: Rows, slots: Rows, columns: Rows, change: NDArra
     dual.run(update, row_blocks(len(rows), 8 * len(columns)))
 
 
-def _solution(dual: Dual, rows: Rows, e: Array, box: Array, ends: tuple[float, float], steps: int) -> Solution:
+def _solution(dual: Dual, rows: Rows, e: Array, box: Array, ends: tuple[float, float], steps: int) -> SolvedColumn:
     kept = np.flatnonzero(box[0])
     gap = ends[0] - ends[1]
-    return Solution(rows[kept], box[0][kept], dual.bias(e, box, ends), gap, steps, bool(gap <= dual.tol))
-
-
-def _exact(dual: Dual, rows: Rows, beta: Array, run: Run) -> Array:
-    """Kβ of all columns in float64, from kernel values that were never rounded; (L, n)."""
-    support = np.flatnonzero(beta.any(axis=0))
-    if not len(support):
-        return np.zeros_like(beta)
-    gram, coefficients = dual.gram, beta[:, support].T
-    anchors = gram.kernel.anchors(gram.X, rows[support])
-    tiles = list(row_blocks(len(support), BLOCK_VALUES // ANCHORS))
-
-    def of_block(block: slice) -> Array:
-        A, f = gram.X[rows[block]], np.zeros((block.stop - block.start, len(beta)))
-        for tile in tiles:
-            f += gram.kernel.block(A, anchors[tile]) @ coefficients[tile]
-        return f
-
-    parts = run(of_block, row_blocks(len(rows), min(len(support), ANCHORS)))
-    f: Array = np.concatenate(parts).T + dual.offset * beta.sum(axis=1, keepdims=True)
-    return f
+    return SolvedColumn(rows[kept], box[0][kept], dual.bias(e, box, ends), gap, steps, bool(gap <= dual.tol))
 
 
 def _violators(dual: Dual, e: Array, box: Array, size: int, tol: float) -> tuple[Array, list[Rows]]:
@@ -363,17 +335,4 @@ def _next_set(working: Rows, candidates: list[Rows], size: int, n: int) -> Rows:
     if size == n:
         return np.arange(n)
     offered = np.stack(candidates).reshape(len(candidates), -1, 2).swapaxes(0, 1).ravel()
-    offered = _first_of_each(offered[offered >= 0])[: max(2, int(FRESH * size) if len(working) else size)]
-    return _first_of_each(np.concatenate([offered, working]))[:size]
-
-
-def _first_of_each(values: Rows) -> Rows:
-    _, first = np.unique(values, return_index=True)
-    return values[np.sort(first)]
-
-
-def _local(dual: Dual, slots: Rows, columns: Rows) -> NDArray[Any]:
-    """The Gram matrix of a working set."""
-    K = padded(len(slots), len(columns), dual.gram.store.dtype)
-    dual.run(lambda b: gather(dual.gram.store, slots[b], columns, K[b]), row_blocks(len(slots), 8 * len(columns)))
-    return K
+    return next_set(working, offered[offered >= 0], size, least=2)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
-from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_room
+from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_histogram_room
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.losses import as_loss
 
@@ -15,7 +15,7 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class Sample:
+class StumpSample:
     """The rows of all columns, sorted by class: codes, classes, weights or None, margins to continue from or None."""
 
     def __init__(self, data: Binned, rows: Rows, y: Rows, weight: Array | None, known: FittedStumps | None) -> None:
@@ -51,7 +51,7 @@ class StumpBlock:
     Parameters
     ----------
     data : Binned
-    train, held : Sample
+    train, held : StumpSample
     signed : ndarray of shape (k, width)
         Sign times weight of an example of each class in each column; 0 = absent.
     columns : slice
@@ -78,8 +78,8 @@ class StumpBlock:
     def __init__(
         self,
         data: Binned,
-        train: Sample,
-        held: Sample,
+        train: StumpSample,
+        held: StumpSample,
         signed: Array,
         columns: slice,
         stopped: NDArray[np.bool_],
@@ -126,7 +126,7 @@ class StumpBlock:
                 min(last, len(self.stumps.Z)),
                 self.state,
                 self.stumps,
-                *make_room(self.data.n_bins),
+                *make_histogram_room(self.data.n_bins),
             )
 
     def finish(self) -> Array:

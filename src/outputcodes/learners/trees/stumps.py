@@ -19,7 +19,7 @@ from outputcodes._histograms.binning import Binned, bin_features, categorical_ma
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
-from outputcodes.learners.trees.stump_block import Sample, StumpBlock
+from outputcodes.learners.trees.stump_block import StumpBlock, StumpSample
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -151,7 +151,7 @@ class BoostedStumps(SharedLearner):
         known = None if init is None else init.truncated(self.n_rounds)
         stopped = np.zeros(L, dtype=bool) if known is None else known.stopped
         n_rounds = self.n_rounds - (0 if known is None else len(known.feature))
-        to_train, to_watch = (Sample(data, part, y, weight, known) for part in (train, held))
+        to_train, to_watch = (StumpSample(data, part, y, weight, known) for part in (train, held))
 
         def start(columns: slice) -> StumpBlock:
             return StumpBlock(

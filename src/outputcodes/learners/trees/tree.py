@@ -16,7 +16,7 @@ from outputcodes._histograms.binning import Binned, bin_features, categorical_ma
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
-from outputcodes._histograms.splits import Choice
+from outputcodes._histograms.splits import FoundSplit
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_trees import FittedTrees
 from outputcodes.learners.trees.grow_column import ColumnGrowth, Features, grow_column, make_groups
@@ -223,7 +223,7 @@ class ColumnTree:
     def advance(self) -> None:
         """Grow for about 0.1 s."""
         widest = int(self.features.n_bins.max()) + 1
-        choice = Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
+        choice = FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
         groups = make_groups(self.features.n_bins)
         grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
         stack, n_nodes, pool = self.growth.heights

@@ -1,0 +1,75 @@
+"""The kernel parameters of estimators: checked once, and turned into a kernel and its Gram matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
+
+# Up to so many rows, or for tolerances below this, kernel values are kept in float64; else in float32.
+EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+
+
+class KernelParameters:
+    """An estimator with the parameters of a kernel and of a solver on its Gram matrix."""
+
+    kernel: str | Callable[[Any, Any], Any]
+    C: float
+    gamma: float | Literal["scale", "auto"]
+    degree: float
+    coef0: float
+    tol: float
+    cache_size: float
+    max_iter: int
+
+    def _check_kernel_parameters(self) -> None:
+        if not (callable(self.kernel) or self.kernel in KERNELS):
+            raise ValueError(
+                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks."
+            )
+        for name in ("C", "tol", "cache_size", "max_iter"):
+            if not _is_number(value := getattr(self, name), above=0):
+                raise ValueError(f"{name}={value!r} must be a positive number.")
+        for name in ("degree", "coef0"):
+            if not _is_number(value := getattr(self, name)):
+                raise ValueError(f"{name}={value!r} must be a finite number.")
+        if self.gamma not in ("scale", "auto") and not _is_number(self.gamma, above=0):
+            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
+
+    def _gram(self, X: Any, centred: bool, like: Gram | None = None) -> Gram:
+        """The Gram matrix of training rows, or an earlier one that serves.
+
+        Dense features are `centred` where that changes nothing but the rounding: distances keep more digits.
+        """
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
+        centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
+        kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, centre)
+        dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
+        features = kernel.features(X)
+        if like is not None and like.serves(kernel, features, dtype, self.cache_size):
+            return like.reclaimed()
+        return Gram(kernel, features, dtype, self.cache_size, like)
+
+    def _gamma(self, X: Any) -> float:
+        if self.gamma != "scale":
+            return float(1.0 / X.shape[1] if self.gamma == "auto" else self.gamma)
+        variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
+        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+def _is_number(value: Any, above: float = -math.inf) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf
