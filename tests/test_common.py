@@ -35,7 +35,7 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 # Their own solvers, at their default tolerance, don't treat a weight of 2 as a row given twice to seven digits.
 INEXACT = (SVC, LinearSVC, SGDClassifier, HistGradientBoostingClassifier)
 
-# With pure leaves a tree answers the same whatever the weights.
+# With pure leaves the predictions of a tree don't depend on the weights.
 TREE = DecisionTreeClassifier(min_weight_fraction_leaf=0.01)
 WEAK = DecisionTreeClassifier(max_depth=4, random_state=0)
 

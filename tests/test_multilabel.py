@@ -1,4 +1,4 @@
-"""Several labels a row: each label is learned and read as if it were alone, and all of it is one output code."""
+"""Multilabel: each label is learned and predicted as if it were alone, and all labels form one output code."""
 
 import itertools
 
@@ -147,7 +147,7 @@ def test_kinds_of_indicators(model):
         assert isinstance(predicted, sp.sparray if sparse is not sp.csr_matrix else sp.spmatrix)
         assert np.array_equal(predicted.toarray(), expected)
         assert fitted.score(X, sparse(Y)) == accuracy_score(Y, expected)
-    # The same classifier, fitted again to one label a row.
+    # The same classifier, fitted again to one label per row.
     assert fitted.fit(X, Y[:, 0]).predict(X).ndim == 1
 
 

@@ -25,7 +25,7 @@ ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)
 
 
 class Recorder(Decoder):
-    """Remembers what it was given to learn from, and answers probabilities."""
+    """An estimator that stores its training data and returns probabilities."""
 
     needs: ClassVar = "held-out"
 

@@ -56,7 +56,7 @@ def test_first_column_is_the_best_of_all(k):
         assert column.tolist() == wanted
         assert xi == pytest.approx(float(best), abs=1e-12)
         assert best >= Fraction(1, k)  # what a constant column has
-        # Exchanging the answers exchanges the signs of the optimum.
+        # Negating the predictions negates the optimum.
         assert first_column(-h, y, k)[1] == pytest.approx(xi, abs=1e-12)
 
 

@@ -192,7 +192,7 @@ def test_several_labels_a_row_are_refused_before_the_training(monkeypatch):
 
 
 def test_memory_does_not_change_what_is_found():
-    wide = np.hstack([X, X, X])  # with so many features distances are kept
+    wide = np.hstack([X, X, X])  # with this many features distances are kept
     model = OutputCodeClassifier(KernelSVM(bias="none", tol=1e-6, max_iter=20_000), code="one-vs-all")
     found = BoundSearch(model, {"estimator__cache_size": [2000, 0.02, 0.05]}).fit(wide, names).cv_results_["loo_error"]
     assert found == pytest.approx([leave_one_out(clone(model).fit(wide, names), wide, names).error] * 3)

@@ -129,8 +129,8 @@ class Decoder(BaseEstimator):
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
         """Return the contribution of each column to each score, (n, k, L), or None if the code is too large.
 
-        By default it is the score less the score that the margins would have with that column at 0. A decoder whose
-        score is a sum over the columns returns the terms of the sum.
+        By default it is the score minus the score with the margin of that column set to 0. A decoder whose score is a
+        sum over the columns returns the terms of the sum.
         """
         F, M, _ = self._open(F, M)
         L = M.shape[1]

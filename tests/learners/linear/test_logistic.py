@@ -147,7 +147,7 @@ def test_a_bootstrap_sample_counts_its_repetitions(make):
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("code", ["one-vs-all", "all-pairs"])
 def test_coordinate_descent_alone_is_certified_truly(code, C, fit_intercept, monkeypatch):
-    # Rows that share few features, of unlike lengths and some empty, as texts are.
+    # Rows with few features in common, of different lengths and some empty, as in text.
     rng = np.random.default_rng(6)
     words = random_array((400, 900), density=0.02, rng=rng, format="csr")
     labels = rng.integers(0, 8, 400)

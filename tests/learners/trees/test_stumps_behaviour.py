@@ -1,4 +1,4 @@
-"""BoostedStumps as users meet it: threads, warm starts, early stopping, answers for new rows, errors."""
+"""BoostedStumps as users meet it: threads, warm starts, early stopping, margins of new rows, errors."""
 
 import _thread
 import pickle
@@ -60,7 +60,7 @@ def test_a_warm_start_goes_on_to_the_same_answer(hypotheses):
 def test_columns_that_stopped_stay_as_they_are_while_others_go_on():
     iris, species = load_iris(return_X_y=True)
     fitted = OutputCodeClassifier(BoostedStumps(12, "discrete"), code="one-vs-all").fit(iris, species).columns_.fitted
-    # Setosa is told apart by one stump; ε = 0 counts as 1e-10.
+    # One stump separates setosa; ε = 0 counts as 1e-10.
     assert fitted.n_rounds.tolist() == [1, 12, 12]
     assert fitted.stopped.tolist() == [True, False, False]
     assert abs(fitted.left[0, 0]) == pytest.approx(np.log(1e10) / 2)
