@@ -77,6 +77,10 @@ class DrawnCode:
             plus[block.columns], minus[block.columns] = (seen > 0).any(axis=0), (seen < 0).any(axis=0)
         return plus, minus
 
+    def same_as(self, other: DrawnCode) -> bool:
+        """Return whether another code is known to have the same entries: the same object, or an equal matrix."""
+        return self is other
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -125,6 +129,10 @@ class MatrixCode(DrawnCode):
         """Return which columns have +1, and which have -1, among the given classes."""
         present = self.entries[classes]
         return np.asarray((present > 0).any(axis=0)), np.asarray((present < 0).any(axis=0))
+
+    def same_as(self, other: DrawnCode) -> bool:
+        """Return whether another code has the same matrix."""
+        return self is other or (isinstance(other, MatrixCode) and np.array_equal(self.entries, other.entries))
 
     def __repr__(self) -> str:
         return f"MatrixCode({self.entries.tolist()})"

@@ -34,10 +34,14 @@ class RowBlocks:
             raise ValueError("RowBlocks is empty; give at least one block of rows.")
         self.blocks = blocks
         self.each: Callable[[Any], Any] = _itself
-        shapes = [(n_rows_of(block), block.shape[1]) for block in blocks]
-        if len(widths := {width for _, width in shapes}) > 1:
+        n_rows, widths = 0, set()
+        for block in blocks:
+            n_rows += n_rows_of(block)
+            # Text, say, has rows and no columns.
+            widths |= {block.shape[1]} if hasattr(block, "shape") else set()
+        if len(widths) > 1:
             raise ValueError(f"The blocks have different numbers of columns, {sorted(widths)}; give them the same.")
-        self.shape = sum(n for n, _ in shapes), shapes[0][1]
+        self.shape = (n_rows, *widths)
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -47,8 +51,8 @@ class RowBlocks:
 
     def through(self, each: Callable[[Any], Any]) -> RowBlocks:
         """Return the same blocks, each passed through a function when it is read."""
-        other = copy.copy(self)
-        other.each = each
+        before, other = self.each, copy.copy(self)
+        other.each = lambda block: each(before(block))
         return other
 
     def joined(self) -> Any:
@@ -58,6 +62,8 @@ class RowBlocks:
             import pandas as pd
 
             return pd.concat(blocks)
+        if isinstance(blocks[0], list):
+            return [row for block in blocks for row in block]
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
 
 

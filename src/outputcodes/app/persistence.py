@@ -37,7 +37,7 @@ TRUSTED = frozenset(
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
-FORMAT = 1
+FORMAT = 2
 
 
 class ModelFileError(ValueError):

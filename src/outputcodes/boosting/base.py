@@ -166,7 +166,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         self.decoder_ = self._decoder(self.code_)
         if self.decoder_.needs is not None:
             rows = held if self.decoder_.needs == "held-out" else train
-            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_, weight[rows])
+            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_matrix_, weight[rows])
         return self
 
     def margins(self, X: Any) -> Array:

@@ -70,18 +70,18 @@ class DecodingClassifier(ClassifierMixin):
         For a multilabel classifier these are the scores of the labels, (n, L).
         """
         F = self.margins(X)
-        return self.targets_.decision(self.decoder_.scores(F, self.code_))
+        return self.targets_.decision(self.decoder_.scores(F, self.decoder_.as_read(self.code_)))
 
     def predict(self, X: Any) -> Any:
         """Return the class with the largest score; ties go to the first. For multilabel y: indicators of the labels."""
         F = self.margins(X)
-        return self.targets_.predictions(self.decoder_.predict(F, self.code_))
+        return self.targets_.predictions(self.decoder_.predict(F, self.decoder_.as_read(self.code_)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
         F = self.margins(X)
-        return self.decoder_.probabilities(F, self.code_)
+        return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; a row of a multilabel y is correct if all its labels are."""
@@ -120,7 +120,7 @@ class DecodingClassifier(ClassifierMixin):
             weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
             if self.class_weight_ is not None:
                 weight = self.class_weight_[places] * (1.0 if weight is None else weight)
-            resolved.fit(F, places, self.code_, weight)
+            resolved.fit(F, places, resolved.as_read(self.code_), weight)
         other = copy.copy(self)
         other.decoder, other.decoder_ = decoder, resolved
         if self.probability is not None:
@@ -133,9 +133,15 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
-    """Return a new decoder for columns that minimise `loss` and a code; raise ValueError if it can't serve them."""
+def resolved_for(decoder: str | Decoder, loss: Any) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss`."""
     resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
+    return resolved
+
+
+def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
+    resolved = resolved_for(decoder, loss)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:
         raise ValueError(objection)
     return resolved

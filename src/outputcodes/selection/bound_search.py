@@ -121,8 +121,6 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         for index in _path(candidates):
             start = time.perf_counter()
             model, learner = models[index], learners[index]
-            if before is not None and type(before.problem.learner) is not type(learner):
-                before = None  # what another kind of learner prepared and solved is of no use
             if before is not None:
                 before.problem.learner.release(before.problem.data)
             given = model.random_state
