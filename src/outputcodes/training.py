@@ -68,7 +68,7 @@ class Columns:
 
 
 class Problem:
-    """A checked sample with its learner, prepared once: codes are trained on it, and some are drawn from it.
+    """A sample with its learner, prepared once: codes are trained on it, and some are drawn from it.
 
     Parameters
     ----------

@@ -130,10 +130,25 @@ def test_a_code_without_matrix_says_so():
     class Unfinished(Code):
         pass
 
-    with pytest.raises(NotImplementedError, match="Unfinished must write _matrix"):
+    with pytest.raises(NotImplementedError, match="Unfinished must implement _matrix"):
         Unfinished().draw(3).matrix()
 
 
 def test_a_mapping_is_for_the_classifier_which_knows_the_labels():
     with pytest.raises(ValueError, match=r"give a mapping \{label: row\} as the code"):
         Given({2: [1, -1], 0: [-1, 1], 1: [1, 1]}).draw(3).matrix()
+
+
+def test_what_a_new_code_returns_is_checked():
+    class Short(Code):
+        def _matrix(self, k, rng, problem):
+            return np.eye(k - 1) * 2 - 1
+
+    class Half(Code):
+        def _matrix(self, k, rng, problem):
+            return np.full((k, 3), 0.5)
+
+    with pytest.raises(ValueError, match=r"Short\._matrix returned 3 rows for 4 classes"):
+        Short().draw(4)
+    with pytest.raises(ValueError, match=r"got 0\.5 in row 0"):
+        Half().draw(4)

@@ -20,7 +20,7 @@ class RowBlocks:
     Parameters
     ----------
     blocks : sequence of arrays, sparse matrices or data frames
-        Any sequence: one whose `__getitem__` reads a file keeps a single block in memory.
+        Any sequence: if its `__getitem__` reads a file, a learner that takes blocks holds one of them at a time.
 
     Examples
     --------
@@ -30,6 +30,8 @@ class RowBlocks:
     """
 
     def __init__(self, blocks: Sequence[Any]) -> None:
+        if hasattr(blocks, "shape") or not hasattr(blocks, "__len__"):
+            raise ValueError(f"RowBlocks takes a sequence of blocks, such as [X[:1000], X[1000:]], not {type(blocks)}.")
         if not len(blocks):
             raise ValueError("RowBlocks is empty; give at least one block of rows.")
         self.blocks = blocks

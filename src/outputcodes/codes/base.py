@@ -107,10 +107,15 @@ class Code(BaseEstimator):
         return MatrixCode([[-1], [1]]) if k == 2 else self._draw(k, rng, problem)
 
     def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
-        return MatrixCode(self._matrix(k, rng, problem))
+        M = as_entries(self._matrix(k, rng, problem))
+        if len(M) != k:
+            raise ValueError(
+                f"{type(self).__name__}._matrix returned {len(M)} rows for {k} classes; return one per class."
+            )
+        return MatrixCode(M)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are wrong for any number of classes."""
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        raise NotImplementedError(f"{type(self).__name__} must write _matrix(k, rng, problem).")
+        raise NotImplementedError(f"{type(self).__name__} must implement _matrix(k, rng, problem).")

@@ -154,7 +154,18 @@ class Decoder(BaseEstimator):
             raise ValueError(f"F has margins beyond {LARGEST_MARGIN:g}, whose cubes overflow; scale them down.")
         if (reason := self.objection(M)) is not None:
             raise ValueError(reason)
-        return F, M, self._scorer(M)
+        scorer = self._scorer(M)
+
+        def checked(block: Array) -> Array:
+            D = scorer(block)
+            if D.shape != (len(block), len(M)):
+                raise ValueError(
+                    f"{type(self).__name__} returned scores of shape {D.shape} for {len(block)} rows and {len(M)} "
+                    "classes."
+                )
+            return D
+
+        return F, M, checked
 
 
 def blocks_of(F: Array, M: NDArray[Any]) -> Iterator[slice]:
