@@ -1,4 +1,4 @@
-"""The Gram matrix of a kernel: in memory as far as it fits, else an LRU of rows."""
+"""Gram matrix of a kernel, held in memory if it fits, else in an LRU cache of rows."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from outputcodes._kernel_machines.smo.pairs import gather
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# With so many features a distance takes longer to compute than to read, and is kept for other parameters; where none
-# have been asked for as yet, only if it takes much longer, for it takes as much memory as the Gram matrix again.
+# With at least KEPT_FEATURES features, a distance takes longer to compute than to read, so distances are kept for other
+# kernel parameters. The first Gram matrix needs KEPT_AT_ONCE, because the distances double the memory.
 KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
-# What a pass over whole vectors, which reads LANES values at a time, may read beyond the last row.
+# Values that a pass over whole vectors, reading LANES values at a time, may read beyond the last row.
 SPARE = LANES
-# The highest power of computed rbf values that is taken for another gamma: so many units in the last place it may err.
+# The highest power of rbf values used for another gamma; the error is up to this many units in the last place.
 HIGHEST_POWER = 4096
 
 
 @dataclass
 class Order:
-    """Where each example's values are in a row, and the features in that order; it may change under the lock only.
+    """Position of each example within a row, and the features in that order; only changed while holding the lock.
 
     Gram matrices that share their geometry share the order and its lock.
     """
@@ -44,7 +44,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Rows of distances or products, (n, n), and which of them are there: what Gram matrices of one X share."""
+    """Rows of distances or products (n, n), and a mask of the computed ones, shared by Gram matrices of the same X."""
 
     of_rbf: bool
     rows: NDArray[Any]
@@ -53,19 +53,19 @@ class Geometry:
 
 
 class Gram:
-    """Rows of the Gram matrix of X, computed when first asked for and kept up to `megabytes`.
+    """Rows of the Gram matrix of X, computed when first needed and cached up to `megabytes`.
 
-    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice. Where they fit
-    twice, Gram matrices made `like` others keep distances or inner products too, and take them from those; one of rbf
-    with a whole multiple of the gamma of one that is spent takes powers of its values.
+    The least recently used rows are evicted first. If all rows fit, nothing is computed twice. If they fit twice, Gram
+    matrices made `like` others also keep distances or inner products and share them. An rbf Gram matrix whose gamma is
+    an integer multiple of the gamma of a released one reuses its values by taking powers.
 
     Attributes
     ----------
     store : ndarray of shape (capacity, n)
-        The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
-        place[i].
+        The cached rows, at the positions that `hold` returns. Column place[i] belongs to example i. If all rows fit,
+        row place[i] does as well.
     flat : ndarray of shape (capacity·n + SPARE,)
-        The same memory in one line, with a few values to spare; empty for kernel values that were given.
+        The same memory as a flat array, with a few extra values; empty for precomputed kernel values.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Gram:
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
         self._spent = False
-        # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
+        # `_roots` marks slots whose values must be raised to `_power`; `_first_gamma` is the gamma computed first.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
             self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
@@ -90,10 +90,10 @@ class Gram:
             capacity = min(self.n, int(megabytes * 2**20 / (self.n * np.dtype(dtype).itemsize)))
             if capacity < min(self.n, 2):
                 raise ValueError(
-                    f"cache_size={megabytes} MB holds no two rows of the Gram matrix of {self.n} examples; "
+                    f"cache_size={megabytes} MB is too small for two rows of the Gram matrix of {self.n} examples; "
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
-            # Pages of memory are taken only when rows are written to them.
+            # The operating system allocates pages only when rows are written to them.
             size = capacity * self.n + SPARE
             left = like._given_up(dtype, size) if like is not None else None
             if like is not None and left is not None:
@@ -109,22 +109,22 @@ class Gram:
 
     @property
     def place(self) -> Rows:
-        """Where in a row each example's value is: at its own number, unless `arrange` put it elsewhere."""
+        """Return the position of each example within a row: its own number, unless `arrange` moved it."""
         return self._order.place
 
     @property
     def capacity(self) -> int:
-        """How many rows can be held at a time."""
+        """Return how many rows can be held at a time."""
         return len(self._row)
 
     @property
     def side(self) -> int:
-        """How many rows may have a Gram matrix of their own in the same memory."""
+        """Return the size of the largest square Gram matrix that fits in the same memory."""
         return min(self.n, math.isqrt(self.store.size))
 
     @property
     def diag(self) -> Array:
-        """K(x, x) of each row."""
+        """Return K(x, x) of each row."""
         if self.capacity == self.n and self.store.dtype == np.float64 and (self._slot >= 0).all():
             held: Array = self.store.diagonal()[self.place]
             return held
@@ -133,7 +133,7 @@ class Gram:
         return np.concatenate([kernel.block(X[b], kernel.anchors(X, np.arange(self.n)[b])).diagonal() for b in blocks])
 
     def arrange(self, labels: Rows) -> None:
-        """Put examples of the same label side by side, if all rows fit and nothing is computed as yet.
+        """Place examples with the same label next to each other, if all rows fit and nothing has been computed.
 
         >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1)
         >>> gram.arrange(np.array([1, 0, 1]))
@@ -148,7 +148,7 @@ class Gram:
                 self._order.place, self._order.X = np.argsort(order), self.X[order]
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
-        """Where in `store` the rows (distinct, at most `capacity`) are, until the next call; computes the missing."""
+        """Compute missing rows; return the slots of `rows` (distinct, at most `capacity`) until the next call."""
         with self._lock:
             held = self._slot[rows]
             self._last_use[held[held >= 0]] = self._last_use.max() + 1
@@ -170,13 +170,13 @@ class Gram:
 
     @contextmanager
     def holding(self, rows: Rows, run: Run = serially) -> Iterator[Rows]:
-        """As `hold`, while no other thread makes room for rows of its own."""
+        """Hold rows as `hold` does, while no other thread can evict them."""
         with self._steady():
             yield self.hold(rows, run)
 
     @contextmanager
     def part(self, rows: Rows) -> Iterator[Gram]:
-        """The Gram matrix of some rows alone, for a while, in the memory of the rows held, which are given up.
+        """Yield a temporary Gram matrix of some rows, using the memory of the cached rows, which are discarded.
 
         >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 24 / 2**20)
         >>> with gram.part(np.array([1, 2])) as part:
@@ -190,7 +190,7 @@ class Gram:
             yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.flat)
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
-        """(len(rows), n) kernel values, a copy.
+        """Return a copy of the (len(rows), n) kernel values.
 
         >>> Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1).rows(np.array([2, 1]))
         array([[0., 2., 4.],
@@ -201,11 +201,11 @@ class Gram:
         return copy
 
     def holds(self, rows: Rows) -> bool:
-        """Whether all rows fit, and these are in `store`, each at its place."""
+        """Return whether all rows fit and these rows are in `store`, each at its place."""
         return self.capacity == self.n and bool((self._slot[rows] >= 0).all())
 
     def between(self, rows: Rows, others: Rows) -> Array:
-        """(len(rows), len(others)) kernel values; from the rows held if all `others` are there, else computed."""
+        """Return (len(rows), len(others)) kernel values, from the cache if all `others` are cached, else computed."""
         with self._steady():
             if (self._slot[others] >= 0).all():
                 out = np.empty((len(others), len(rows)))
@@ -214,7 +214,7 @@ class Gram:
         return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
 
     def serves(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> bool:
-        """Whether a new Gram matrix of these would be the same as this one."""
+        """Return whether a new Gram matrix with these arguments would equal this one."""
         mine = (self.kernel.name, self.kernel.gamma, self.kernel.degree, self.kernel.coef0, self.megabytes)
         return (
             self.capacity > 0
@@ -225,24 +225,24 @@ class Gram:
         )
 
     def release(self) -> None:
-        """Give up the memory, as nobody will use this Gram matrix any more.
+        """Release the memory of this Gram matrix when it is no longer used.
 
-        The next one made `like` it takes its memory, after which it holds nothing (its capacity is 0) and has only its
-        geometry to share.
+        The next Gram matrix made `like` this one takes over its memory. After that, this one holds no rows (its
+        capacity is 0) and shares only its geometry.
         """
         self._spent = True
 
     def reclaimed(self) -> Gram:
-        """Return this Gram matrix, which is used again after all."""
+        """Undo `release` and return this Gram matrix."""
         self._spent = False
         return self
 
     def _steady(self) -> AbstractContextManager[Any]:
-        """While entered, rows that are held stay where they are."""
+        """Return a context in which the held rows keep their slots."""
         return nullcontext() if self.capacity == self.n else self._lock
 
     def _given_up(self, dtype: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
-        """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs; slots in use."""
+        """Return the memory of a released Gram matrix and its used slots, or None if the memory does not match."""
         with self._lock:
             if not self._spent or (self.flat.dtype, self.flat.size) != (dtype, size):
                 return None
@@ -253,19 +253,19 @@ class Gram:
             return room, held
 
     def _take_powers(self, like: Gram, held: NDArray[np.bool_]) -> None:
-        """Go on from the rows that another Gram matrix has left in the memory, if their powers are rows of this one."""
+        """Reuse the rows that another Gram matrix left in the memory, if their powers are rows of this one."""
         exact = like.flat.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
             self._order = Order(like.place, like._order.X)
 
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
-        """Room for distances or products beside the Gram matrix, or that of `like` if it is of the same X."""
+        """Return storage for distances or products; it is shared with `like` if that has the same X."""
         kernel, X = self.kernel, self.X
         if not isinstance(kernel.name, str) or kernel.name == "precomputed":
             return None
         whole = self.n**2 * np.dtype(dtype).itemsize
-        # Who shares an order must hold all rows, for then only are they where the order says.
+        # Sharing an order requires holding all rows: only then are they stored in that order.
         if 2 * whole > megabytes * 2**20:
             return None
         if like is not None and (shared := like._geometry) is not None:
@@ -283,7 +283,7 @@ class Gram:
         kernel, X, geometry = self.kernel, self._order.X, self._geometry
         if self._power:
             roots = self._roots[slots]
-            # First of all, for whoever is interrupted here must not take the power of a power.
+            # Mark the rows first, so that an interrupt here cannot lead to taking a power twice.
             self._roots[slots] = False
             for values in self._views(slots[roots]):
                 to_the_power(self._power, values)
@@ -296,7 +296,7 @@ class Gram:
             if len(new):
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
-            # So few rows at a time that they stay near the processor; neighbours without a copy.
+            # Few rows at a time, so that they stay in cache; adjacent rows need no copy.
             views = self._views(slots) if _are_neighbours(rows) else []
             for block in row_blocks(len(rows), 16 * self.n):
                 if len(views) == 1:
@@ -312,7 +312,7 @@ class Gram:
             self.store[slots] = kernel.block(X[rows], X)
 
     def _views(self, slots: Rows) -> list[NDArray[Any]]:
-        """The rows in some slots, not copied: together if they are neighbours, else one by one."""
+        """Return views of the rows in some slots: one view if the slots are adjacent, else one per row."""
         if len(slots) and _are_neighbours(slots):
             return [self.store[slots[0] : slots[-1] + 1]]
         return [self.store[slot] for slot in slots]

@@ -1,4 +1,4 @@
-"""The kernel parameters of estimators: checked once, and turned into a kernel and its Gram matrix."""
+"""Kernel parameters of estimators: validation, and construction of the kernel and its Gram matrix."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scipy import sparse
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
-# Up to so many rows, or for tolerances below this, kernel values are kept in float64; else in float32.
+# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
 EXACT_ROWS, EXACT_TOL = 4000, 1e-4
 
 
 class KernelParameters:
-    """An estimator with the parameters of a kernel and of a solver on its Gram matrix."""
+    """Mixin for estimators with the parameters of a kernel and of a solver on its Gram matrix."""
 
     kernel: str | Callable[[Any, Any], Any]
     C: float
@@ -31,9 +31,7 @@ class KernelParameters:
 
     def _check_kernel_parameters(self) -> None:
         if not (callable(self.kernel) or self.kernel in KERNELS):
-            raise ValueError(
-                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks."
-            )
+            raise ValueError(f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a callable kernel(A, B).")
         for name in ("C", "tol", "cache_size", "max_iter"):
             if not _is_number(value := getattr(self, name), above=0):
                 raise ValueError(f"{name}={value!r} must be a positive number.")
@@ -44,12 +42,12 @@ class KernelParameters:
             raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
 
     def _gram(self, X: Any, centred: bool, like: Gram | None = None) -> Gram:
-        """The Gram matrix of training rows, or an earlier one that serves.
+        """Return the Gram matrix of the training rows; `like` is reused if it is the same.
 
-        Dense features are `centred` where that changes nothing but the rounding: distances keep more digits.
+        Dense features are `centred` where this changes only the rounding: distances keep more digits.
         """
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
+            raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
         centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
         kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, centre)
         dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32

@@ -1,8 +1,9 @@
-"""Working sets on a Gram matrix: what the decompositions for columns and for classes share.
+"""Working sets on a Gram matrix, shared by the decompositions for columns and for classes.
 
-Both go in rounds (Joachims 1999): the worst violators, and part of the last set (Serafini & Zanni 2005), are solved on
-the Gram matrix of a working set, which stays in a cache; then the gradients of all rows are brought up to date. These
-drift, so before the certificate they are computed from scratch, and the rounds go on where they turn out wrong.
+Both work in rounds (Joachims 1999). A working set consists of the worst violators and part of the last set (Serafini &
+Zanni 2005). It is solved on its own Gram matrix, which stays in cache, and then the gradients of all rows are updated.
+Rounding errors accumulate in the gradients, so they are computed from scratch before the certificate, and the rounds
+continue if some row still violates the optimality conditions.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from outputcodes._kernel_machines.smo.pairs import gather
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# The share of the worst violators in a working set; the rest is kept from the sets before.
+# The share of the worst violators in a working set; the rest is kept from previous sets.
 FRESH = 0.75
-# A working set is solved to this part of its violation, not to full precision too early.
+# A working set is solved to this fraction of its violation, because full precision is not needed early on.
 INNER = 0.1
-# How often gradients may turn out wrong when they are computed from scratch, before the solver gives up.
+# How often the solver continues after computing the gradients from scratch, before it gives up.
 REFRESHES = 10
-# Support vectors whose kernel values with a block of rows are computed at a time: with all, a block has too few rows.
+# Support vectors per tile when kernel values are computed; with all of them, a block would have too few rows.
 ANCHORS = 1024
 
 
@@ -41,13 +42,13 @@ def next_set(working: Rows, violators: Rows, size: int, least: int) -> Rows:
 
 
 def first_of_each(values: Rows) -> Rows:
-    """Return the distinct values in the order in which they come first."""
+    """Return the distinct values in the order of their first occurrence."""
     _, first = np.unique(values, return_index=True)
     return values[np.sort(first)]
 
 
 def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
-    """Return an empty matrix for kernel values, its columns rounded up to whole lanes, the last ones 0."""
+    """Return an empty matrix for kernel values; its columns are padded with zeros to whole lanes."""
     K = np.empty((rows, -(-columns // LANES) * LANES), dtype=dtype)
     K[:, columns:] = 0
     return K
@@ -61,7 +62,7 @@ def local_gram(gram: Gram, slots: Rows, columns: Rows, run: Run) -> NDArray[Any]
 
 
 def exact_products(gram: Gram, rows: Rows, coefficients: Array, run: Run) -> Array:
-    """Return K·coefficients (n, L) of some rows in float64, from kernel values that were never rounded."""
+    """Return K·coefficients (n, L) of some rows in float64, from unrounded kernel values."""
     support = np.flatnonzero(coefficients.any(axis=1))
     if not len(support):
         return np.zeros_like(coefficients)

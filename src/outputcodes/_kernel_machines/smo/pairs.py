@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation on a small Gram matrix; computing, copying and adding the rows of a large one.
+"""Sequential minimal optimisation on a small Gram matrix, and row operations on a large one.
 
 The problem of one column, in signed coefficients β_i = t_i α_i, is
 
@@ -6,12 +6,12 @@ The problem of one column, in signed coefficients β_i = t_i α_i, is
 
 With e = t − Kβ, a coefficient may grow if β < hi ("up") and shrink if β > lo ("low"); β is optimal within ε when
 max{e_i : i up} − min{e_j : j low} ≤ ε (Keerthi et al. 2001). A pair is chosen by its second-order gain
-(Fan, Chen & Lin 2005, WSS 2). Without the constraint 0 takes part in both extrema.
+(Fan, Chen & Lin 2005, WSS 2). Without the constraint, both extrema include 0.
 
-Arrays: row i of K is lines[slot[i]·stride :], followed by any values up to `width`, a multiple of LANES. Where slot[i]
-is −1, it is first copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`; from runs[r] to
-runs[r + 1], `rows` are neighbours. work (4, width) in K's dtype holds e, 0 or −BIG for up, 0 or +BIG for low, and the
-diagonal. The answers are β and e, in place.
+Arrays: row i of K is lines[slot[i]·stride :], padded with arbitrary values up to `width`, a multiple of LANES. If
+slot[i] is −1, the row is first copied from row rows[i] of `store` and becomes row number slot[p] of `lines`. From
+runs[r] to runs[r + 1], `rows` are consecutive numbers. work (4, width), in the dtype of K, holds e, 0 or −BIG for up,
+0 or +BIG for low, and the diagonal. β and e are changed in place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(nogil=True, cache=True)
 def line(lines, slot, stride, store, rows, runs, i, width):  # type: ignore[no-untyped-def]
-    """Row i of the Gram matrix of `rows`, copied out of `store` when it is first asked for."""
+    """Return row i of the Gram matrix of `rows`; it is copied from `store` on first use."""
     if slot[i] < 0:
         slot[i] = slot[rows.size]
         slot[rows.size] += 1
@@ -42,7 +42,7 @@ def line(lines, slot, stride, store, rows, runs, i, width):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True)
 def runs_of(numbers):  # type: ignore[no-untyped-def]
-    """Where in `numbers` each run of neighbours begins, and the end."""
+    """Return the start of each run of consecutive numbers, followed by the end."""
     runs = np.empty(numbers.size + 1, np.int64)
     count = 0
     for a in range(numbers.size):
@@ -55,14 +55,14 @@ def runs_of(numbers):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def set_sides(i, beta, lo, hi, up, low):  # type: ignore[no-untyped-def]
-    """Whether coefficient i may grow, and whether it may shrink."""
+    """Set whether coefficient i may grow and whether it may shrink."""
     up[i] = 0 if beta[i] < hi[i] else -BIG
     low[i] = 0 if beta[i] > lo[i] else BIG
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def solve_pairs(lines, slot, stride, store, rows, runs, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Pairs under Σβ constant, until the violation is at most `tol`; the number of steps."""
+    """Optimise pairs with Σβ constant until the violation is at most `tol`; return the number of steps."""
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
     row_i = row_j = line(lines, slot, stride, store, rows, runs, 0, e.size)
@@ -88,13 +88,13 @@ def solve_pairs(lines, slot, stride, store, rows, runs, work, beta, lo, hi, tol,
 
 @njit(nogil=True, cache=True)
 def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-untyped-def]
-    """The (x, y) in a box that makes g·x + h·y − ½(a·x² + 2b·x·y + c·y²) largest; a, c > 0."""
+    """Return the (x, y) in a box that maximises g·x + h·y − ½(a·x² + 2b·x·y + c·y²); a, c > 0."""
     det = a * c - b * b
     if det > TAU * a * c:
         x, y = (g * c - h * b) / det, (h * a - g * b) / det
         if low_x <= x <= high_x and low_y <= y <= high_y:
             return x, y
-    # Else the best point is on an edge.
+    # Otherwise, the best point is on an edge.
     best_x = best_y = most = 0.0
     for edge in range(4):
         if edge < 2:
@@ -111,9 +111,10 @@ def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def solve_unbalanced(lines, slot, stride, store, rows, runs, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps.
+    """Optimise two coefficients at a time without the constraint on Σβ; return the number of steps.
 
-    `offset` is added to the kernel values, and is part of the diagonal already.
+    The method is that of Steinwart, Hush & Scovel (2011). `offset` is added to the kernel values; the diagonal already
+    includes it.
     """
     number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
@@ -145,8 +146,11 @@ def solve_unbalanced(lines, slot, stride, store, rows, runs, offset, work, beta,
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def _powers_of_two(products, left, right, scale, out, bits, whole):  # type: ignore[no-untyped-def]
-    """out = 2^(scale·max(0, left + right − 2·products)), scale < 0: a polynomial for the part of the exponent
-    within ±½ (it errs by 3e-9), the whole part added to the exponent's `bits`."""
+    """Compute out = 2^(scale·max(0, left + right − 2·products)), scale < 0.
+
+    The fractional part of the exponent, within ±½, uses a polynomial (error 3e-9); the integer part is added to the
+    exponent `bits`.
+    """
     number = np.float32
     for s in range(products.size):
         distance = left + right[s] - 2 * products[s]
@@ -167,9 +171,10 @@ def _powers_of_two(products, left, right, scale, out, bits, whole):  # type: ign
 
 @njit(nogil=True, cache=True)
 def rbf_rows(products, left, right, gamma, out, slots, first):  # type: ignore[no-untyped-def]
-    """out[slots[a], first + b] = exp(−γ(left[a] + right[b] − 2·products[a, b])) in float32, to its last digit but one.
+    """Compute out[slots[a], first + b] = exp(−γ(left[a] + right[b] − 2·products[a, b])) in float32.
 
-    Distances are in float64: their difference of large numbers keeps its digits.
+    The values are accurate to all but the last digit. Distances are computed in float64, because a difference of large
+    numbers loses digits.
     """
     width, scale = 1024, -gamma / np.log(2.0)
     bits, whole = out.view(np.int32), np.empty(width, np.int32)
@@ -191,8 +196,8 @@ def _neighbours(columns):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """out[a, b] = store[slots[a], columns[b]]; neighbouring columns are copied as they lie."""
-    # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
+    """Copy out[a, b] = store[slots[a], columns[b]]; consecutive columns are copied as a block."""
+    # Loops instead of slice assignments, which also compile an error message and so take two seconds longer.
     together = _neighbours(columns)
     for a in range(slots.size):
         row, line = store[slots[a]], out[a]
@@ -213,9 +218,9 @@ def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def add_rows(store, slots, starts, targets, factors, columns, buffer, out):  # type: ignore[no-untyped-def]
-    """out[targets[t]] += factors[t]·store[slots[a], columns] for t from starts[a] to starts[a + 1]: a sparse product.
+    """Add a sparse product: out[targets[t]] += factors[t]·store[slots[a], columns], t from starts[a] to starts[a + 1].
 
-    Each row is read once for all its targets; `buffer` is for one whose columns are not neighbours.
+    Each row is read once for all its targets. `buffer` holds a row whose columns are not consecutive.
     """
     together = _neighbours(columns)
     for a in range(slots.size):

@@ -1,8 +1,9 @@
-"""The passes of sequential minimal optimisation: plain loops that the compiler turns into vector instructions.
+"""Inner loops of sequential minimal optimisation, written so that the compiler vectorises them.
 
-Compilers vectorise the maximum of integers, but not of floats, which might be NaN. So values are compared by their
-bits, which have the same order, and the last bits hold the place: of values that agree to about 1e-11 the first wins,
-on every processor. Arrays are flat, of one dtype and at most 65,536 long; no value is NaN.
+Compilers vectorise the maximum of integers, but not of floats, which might be NaN. The loops therefore compare values
+by their bits, which have the same order, and replace the last bits by the position, so values that agree to about 1e-11
+count as ties. The choice among them only affects the path of the solver; the certificate covers the result.
+Arrays are one-dimensional, of one dtype and at most 65,536 long; no value is NaN.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# What stands in for a curvature that is not positive, as in LIBSVM.
+# Replaces a curvature that is not positive, as in LIBSVM.
 TAU = 1e-12
 BIG = 1e30
-# The last bits of a value, which are replaced by its place, counted from the end.
+# Mask of the last bits of a value, which are replaced by its position, counted from the end.
 PLACE = 0xFFFF
 _SIGNLESS = 0x7FFFFFFFFFFFFFFF
 _PASS = {"nogil": True, "cache": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
@@ -21,14 +22,14 @@ _PASS = {"nogil": True, "cache": True, "fastmath": {"reassoc", "contract", "nsz"
 
 @njit(nogil=True, cache=True, inline="always")
 def _ordered(value):  # type: ignore[no-untyped-def]
-    """The bits of a number as an integer in the same order; its own inverse."""
+    """Return the bits of a number as an integer with the same order; the mapping is its own inverse."""
     bits = np.float64(value).view(np.int64)
     return bits ^ ((bits >> 63) & _SIGNLESS)
 
 
 @njit(nogil=True, cache=True, inline="always")
 def _bits(value):  # type: ignore[no-untyped-def]
-    """`_ordered` of a number that is not negative."""
+    """Return `_ordered` of a nonnegative number."""
     return np.float64(value).view(np.int64)
 
 
@@ -40,7 +41,8 @@ def _slope(e, up, low):  # type: ignore[no-untyped-def]
 
 @njit(**_PASS)
 def move_pair(e, up, low, row_i, row_j, step):  # type: ignore[no-untyped-def]
-    """e ← e − step·(K_i − K_j); return where the largest e that may grow is, and the smallest that may shrink."""
+    """Update e ← e − step·(K_i − K_j); return the index of the largest e that may grow, and the smallest e that may
+    shrink."""
     best, least = -_SIGNLESS, _SIGNLESS
     for q in range(e.size):
         e[q] -= step * (row_i[q] - row_j[q])
@@ -51,7 +53,7 @@ def move_pair(e, up, low, row_i, row_j, step):  # type: ignore[no-untyped-def]
 
 @njit(**_PASS)
 def pair_gains(e, low, diag, row_i, own, highest):  # type: ignore[no-untyped-def]
-    """Return where the gain of a step with i is largest."""
+    """Return the index j with the largest gain of a step on the pair (i, j)."""
     best = 0
     for q in range(e.size):
         gap, curvature = highest - (e[q] + low[q]), own + diag[q] - 2 * row_i[q]
@@ -63,7 +65,7 @@ def pair_gains(e, low, diag, row_i, own, highest):  # type: ignore[no-untyped-de
 
 @njit(**_PASS)
 def move_two(e, up, low, diag, row_i, row_j, x, y, shift):  # type: ignore[no-untyped-def]
-    """e ← e − x·K_i − y·K_j − shift; return where the gain of one coefficient is largest, and the largest slope."""
+    """Update e ← e − x·K_i − y·K_j − shift; return the index with the largest gain, and the largest slope."""
     best = steepest = 0
     for q in range(e.size):
         e[q] -= shift + x * row_i[q] + y * row_j[q]
@@ -75,9 +77,9 @@ def move_two(e, up, low, diag, row_i, row_j, x, y, shift):  # type: ignore[no-un
 
 @njit(**_PASS)
 def partner_gains(e, up, low, diag, row_i, offset, x, inverse, floor):  # type: ignore[no-untyped-def]
-    """Return where the gain of a second coefficient j is largest once i has moved by x and moves along.
+    """Return the index of the second coefficient j with the largest gain, after i has moved by x and moves with j.
 
-    The curvature that is left to it is K_jj − K_ij²/K_ii; below `floor` it is rounding.
+    The remaining curvature is K_jj − K_ij²/K_ii; values below `floor` are rounding errors.
     """
     best = 0
     for q in range(e.size):

@@ -1,4 +1,4 @@
-"""Multiclass machines on a Gram matrix: working sets of examples solved in cache, one product for all classes."""
+"""Multiclass SVMs on a Gram matrix: working sets solved in cache, and one product for all classes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from outputcodes._kernel_machines.spoc.problem import Array, Rows, SpocCertifica
 from outputcodes._kernel_machines.spoc.steps import certify_gradients, sweep
 from outputcodes._kernel_machines.working_sets import INNER, REFRESHES, exact_products, local_gram, next_set
 
-# Rows of a working set: their Gram matrix is 4 MB in float32, and the gradients of tens of classes stay beside it.
+# Rows per working set: the Gram matrix takes 4 MB in float32, which leaves cache for the gradients of tens of classes.
 WORKING_SET = 1024
-# Steps an example of one call of the compiled loop, well below 0.2 s, so that an interrupt is heard.
+# Steps per example in one call of the compiled loop, well below 0.2 s, so that interrupts are handled.
 STEPS_A_CALL = 16
-# The most calls for one working set; what is left is for the next.
+# The maximum number of calls per working set; the next working set continues from there.
 CALLS = 500
 
 
 def solve_gram(
     problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, tol: float, max_iter: int, run: Run
 ) -> SpocCertificate:
-    """Change eta (n, lanes) to the dual variables at the minimum, for `rows` of the Gram matrix."""
+    """Solve the problem for `rows` of the Gram matrix; eta (n, lanes) is changed to the optimal dual variables."""
     n = len(rows)
     squares = gram.diag[rows]
     if (squares < 0).any():
@@ -50,7 +50,7 @@ def solve_gram(
 
 
 def _next_set(working: Rows, psi: Array, tol: float, size: int) -> Rows:
-    """The worst violators, then the rows of the last set, newest first."""
+    """Return the worst violators, then the rows of the last set, newest first."""
     if size == len(psi):
         return np.arange(size)
     order = np.argsort(-psi, kind="stable")[:size]
@@ -60,7 +60,7 @@ def _next_set(working: Rows, psi: Array, tol: float, size: int) -> Rows:
 def _round(
     problem: SpocProblem, gram: Gram, rows: Rows, working: Rows, F: Array, eta: Array, tol: float, run: Run
 ) -> None:
-    """Solve the working set, then bring F up to date; changes F and eta."""
+    """Solve the working set, then update F; F and eta are changed in place."""
     slots = gram.hold(rows[working], run)
     K = local_gram(gram, slots, rows[working], run)
     local_F, local_eta = np.ascontiguousarray(F[working].T), np.ascontiguousarray(eta[working].T)
@@ -88,6 +88,6 @@ def _round(
 
 
 def _gradients(problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, run: Run) -> Array:
-    """b + Kτ in float64, from kernel values that were never rounded; (n, lanes)."""
+    """Return b + Kτ (n, lanes) in float64, from unrounded kernel values."""
     F: Array = exact_products(gram, rows, problem.signed(eta), run) + problem.targets[problem.target]
     return F

@@ -1,4 +1,4 @@
-"""What the solvers of multiclass machines share: the problem in padded arrays, its answer, and the certificate."""
+"""Problem, solution and certificate shared by the multiclass SVM solvers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Array = NDArray[np.float64]
 
 
 class SpocCertificate(NamedTuple):
-    """How well a machine was solved.
+    """Certificate of a solution.
 
-    `value` is the objective and `gap` by how much it may exceed the optimum, `violation` the largest ψ, `iterations`
-    the epochs or rounds, `converged` whether ψ fell to the tolerance.
+    `value` is the objective, `gap` bounds its distance from the optimum, `violation` is the largest ψ, `iterations` is
+    the number of epochs or rounds, and `converged` is whether ψ reached the tolerance.
     """
 
     value: float
@@ -30,7 +30,7 @@ class SpocCertificate(NamedTuple):
 
 
 class SpocSolution(NamedTuple):
-    """Dual variables τ (n, k), the matrix M (k, L) unless it was on a Gram matrix, and the certificate."""
+    """Dual variables τ (n, k), the matrix M (k, L) or None for a Gram matrix, and the certificate."""
 
     tau: Array
     M: Array | None
@@ -39,7 +39,7 @@ class SpocSolution(NamedTuple):
 
 @dataclass(frozen=True)
 class SpocProblem:
-    """min ½‖M‖² + Σ c_i ξ_i for examples of positive cost; b_i is targets[target[i]], padded to whole lanes."""
+    """Problem min ½‖M‖² + Σ c_i ξ_i for examples of positive cost; b_i is targets[target[i]], padded to whole lanes."""
 
     y: Rows
     cost: Array
@@ -49,20 +49,20 @@ class SpocProblem:
 
     @classmethod
     def of(cls, y: Rows, k: int, cost: Array, targets: Array | None, paired: bool) -> SpocProblem:
-        """With the targets b (n, k), or 1 − [y_i = r] for None, which needs k rows only."""
+        """Build the problem with the targets b (n, k); None means 1 − [y_i = r], stored in only k rows."""
         b = 1 - np.eye(k) if targets is None else targets
         padded = aligned_zeros(len(b), -(-k // LANES) * LANES)
         padded[:, :k], padded[:, k:] = b, -BIG
         return cls(y, cost, padded, y if targets is None else np.arange(len(y)), paired)
 
     def signed(self, eta: Array) -> Array:
-        """τ = c [r = y] − η."""
+        """Return τ = c [r = y] − η."""
         tau: Array = 0.0 - eta
         tau[np.arange(len(tau)), self.y] += self.cost
         return tau
 
     def feasible(self, tau: Array | None, k: int) -> Array:
-        """η to start from, as near to τ (n, k) as the costs allow, or of τ = 0."""
+        """Return the starting η, as close to τ (n, k) as the costs allow; None means τ = 0."""
         rows, eta = np.arange(len(self.y)), aligned_zeros(len(self.y), self.targets.shape[1])
         if tau is not None:
             wrong, cost = np.maximum(-tau, 0), self.cost[:, None]
@@ -76,9 +76,9 @@ class SpocProblem:
         return eta
 
     def prolong(self, rows: Any, eta: Array, change: Array, gain: float, curvature: float) -> float:
-        """Let η of some examples go on as it changed, to the top of the dual along the way or to a bound; how far.
+        """Extend the last change of η to the maximum of the dual along it, or to a bound; return the step length.
 
-        Single examples creep where their vectors are alike; all of them together stride.
+        Steps on single examples are slow where the vectors are similar; a joint step is faster.
         """
         if gain <= 0 or curvature <= 0:
             return 0.0
@@ -93,11 +93,11 @@ class SpocProblem:
         return step
 
     def machine(self, squares: Array) -> tuple[Any, ...]:
-        """What kernels are told of it, K_ii being the squares."""
+        """Return the arguments of the compiled functions; `squares` holds K_ii."""
         return self.y, self.cost, squares, self.targets, self.target, self.paired
 
     def certificate(self, verdicts: Array, norm: float, iterations: int, tol: float) -> SpocCertificate:
-        """From the verdicts on all examples and ‖M‖²."""
+        """Return the certificate, given the verdicts on all examples and ‖M‖²."""
         own = self.targets[self.target, self.y]
         value = 0.5 * norm + float(self.cost @ (verdicts[:, 1] + own))
         violation = float(verdicts[:, 0].max(initial=0.0))

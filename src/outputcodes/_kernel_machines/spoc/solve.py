@@ -1,4 +1,4 @@
-"""One door to the solvers: vectors or a Gram matrix in, dual variables, matrix and certificate out."""
+"""Common entry point of the multiclass SVM solvers, for vectors or a Gram matrix."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def solve(
     targets : array of shape (n, k), optional
         The b_ir; 1 − [y_i = r] by default.
     paired : bool, default=False
-        A slack for each wrong class, as Weston & Watkins have it, in place of one for the worst of them; b_iy is 0.
+        Use one slack per wrong class, as in Weston & Watkins, instead of one for the worst class; b_iy is 0.
     start : array of shape (n, k), optional
-        Dual variables to start from; those of other weights, or another β, are brought within bounds.
+        Dual variables to start from; they are moved within the bounds if the weights or β have changed.
     tol : float, default=1e-3
-        The largest violation ψ that is left.
+        The largest violation ψ that is accepted.
     max_iter : int, default=10_000
-        The largest number of epochs (vectors) or working sets (Gram).
+        The maximum number of epochs (vectors) or working sets (Gram).
 
     Returns
     -------
     SpocSolution
-        M_r = (1/β) Σ_i τ_ir h_i. The gap holds of the objective above, at the τ given back.
+        M_r = (1/β) Σ_i τ_ir h_i. The gap refers to the objective above, at the returned τ.
 
     Examples
     --------

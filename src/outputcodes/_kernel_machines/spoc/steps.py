@@ -1,7 +1,7 @@
-"""The dual of multiclass machines by examples: the reduced problem of one, and passes over many.
+"""Dual of multiclass SVMs, solved example by example: the reduced problem of one example, and passes over many.
 
 In the notation of Crammer & Singer, On the algorithmic implementation of multiclass kernel-based vector machines
-(JMLR 2001), with costs c_i, targets b_ir and M_r = Σ_i τ_ir h_i, the machine and its dual are
+(JMLR 2001), with costs c_i, targets b_ir and M_r = Σ_i τ_ir h_i, the SVM and its dual are
 
     min ½‖M‖² + Σ_i c_i ξ_i,   ξ_i = max_r (b_ir + h_i·M_r) − h_i·M_{y_i}                    (whole)
                                ξ_i = Σ_{r≠y_i} max(0, b_ir + h_i·M_r − h_i·M_{y_i})          (paired: Weston & Watkins)
@@ -9,9 +9,9 @@ In the notation of Crammer & Singer, On the algorithmic implementation of multic
                                τ_ir ≤ c_i [r = y_i]                                          (whole)
                                −c_i ≤ τ_ir ≤ 0 for r ≠ y_i                                   (paired)
 
-F_ir = b_ir + h_i·M_r is the gradient. The kernels hold η_ir = c_i [r = y_i] − τ_ir, whose sum is c_i and which is never
-negative for r ≠ y_i. An example's violation ψ_i is max F − min{F_r : η_r > 0} (whole), the largest |F_r − F_y| along
-which an η_ir may move (paired). Classes are vector lanes, padded to whole ones by b = −BIG.
+F_ir = b_ir + h_i·M_r is the gradient. The compiled functions store η_ir = c_i [r = y_i] − τ_ir, which sums to c_i and
+is nonnegative for r ≠ y_i. The violation ψ_i of an example is max F − min{F_r : η_r > 0} (whole), or the largest
+|F_r − F_y| along which an η_ir may move (paired). Classes are vector lanes, padded to whole vectors with b = −BIG.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from numba import njit
 from outputcodes._ground.lanes import LANES, largest_of, load, prefetch, spread, store, sum_of, where_greater
 
 BIG = 1e30
-# An η nearer to its bound than this share of the cost is at it.
+# An η closer to its bound than this share of the cost counts as at the bound.
 AT_BOUND = 1e-12
-# An example leaves when its lead is this multiple of the last epoch's worst violation.
+# An example is set aside when its lead exceeds this multiple of the worst violation in the last epoch.
 LEAD = 0.3
-# Violations below this share of the tolerance are left as they are.
+# Violations below this share of the tolerance are ignored.
 NEGLIGIBLE = 0.01
-# How many visits ahead an example is brought near.
+# How many visits ahead an example is prefetched.
 AHEAD = 4
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(nogil=True, cache=True)
 def above(D, theta):  # type: ignore[no-untyped-def]
-    """Where D > θ: the sum of D, and how many those are."""
+    """Return the sum and the number of the D > θ."""
     bar, zero, one = spread(theta), spread(0.0), spread(1.0)
     total = count = zero
     for at in range(0, D.size, LANES):
@@ -47,7 +47,7 @@ def above(D, theta):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def extremes(F, eta, near):  # type: ignore[no-untyped-def]
-    """The largest F where η ≤ near; where η > near the largest, the smallest, their sum, and how many they are."""
+    """Return the largest F where η ≤ near; and the largest, smallest, sum and number of the F where η > near."""
     bar, lowest, zero, one = spread(near), spread(-BIG * BIG), spread(0.0), spread(1.0)
     outside = most = opposite = lowest
     total = count = zero
@@ -68,10 +68,10 @@ def extremes(F, eta, near):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def threshold(D, theta, total):  # type: ignore[no-untyped-def]
-    """The θ with Σ_r max(D_r − θ, 0) = total > 0, so that min(θ, D) solves the reduced problem; from one below it.
+    """Return θ with Σ_r max(D_r − θ, 0) = total > 0, starting below it; min(θ, D) solves the reduced problem.
 
-    Newton's method on a convex, piecewise linear function, from the left: exact after finitely many passes. A pass
-    that leaves out fewer than half of the classes halves the excess, so that doubles allow no more than 53 + log₂k.
+    Newton's method on a convex, piecewise linear function, from the left, is exact after finitely many passes. A pass
+    that leaves out fewer than half of the classes halves the excess, so doubles need at most 53 + log₂k passes.
     """
     before = -1.0
     while True:
@@ -83,7 +83,7 @@ def threshold(D, theta, total):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def sum_of_steps(V, bound, s):  # type: ignore[no-untyped-def]
-    """The s with s = Σ_r min(max(V_r − s, 0), bound): Newton's method from a guess, kept within a bracket."""
+    """Return s = Σ_r min(max(V_r − s, 0), bound), by Newton's method from a guess, kept within a bracket."""
     low, high = 0.0, bound * V.size
     for _ in range(100):
         total, inside = 0.0, 0
@@ -106,9 +106,9 @@ def sum_of_steps(V, bound, s):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def judge(F, eta, y, cost, paired):  # type: ignore[no-untyped-def]
-    """Of one example: ψ, max F, the mean F of classes with η > 0, and the lead.
+    """Return ψ, max F, the mean F of the classes with η > 0, and the lead of one example.
 
-    The lead is how far the gradient is from letting anything move, −1 if something may now.
+    The lead is how far the gradient is from allowing any η to move, or −1 if some η can move now.
     """
     near = AT_BOUND * cost
     if paired:
@@ -126,9 +126,9 @@ def judge(F, eta, y, cost, paired):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[no-untyped-def]
-    """The reduced problem of one example, K_ii = square: eta becomes its solution, τ gains step.
+    """Solve the reduced problem of one example with K_ii = square; eta becomes its solution, and τ changes by step.
 
-    `most` and `mean` are what `judge` says.
+    `most` and `mean` are the values that `judge` returns.
     """
     if paired:
         own, rest = F[y], cost - eta[y]
@@ -148,10 +148,10 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
     if square > 0:
         for r in range(F.size):
             step[r] = (F[r] - most) / square + eta[r]
-        # The θ of the classes that held something bounds that of all from below.
+        # The θ of the classes with η > 0 is a lower bound on the θ of all classes.
         theta = threshold(step, (mean - most) / square, cost)
     else:
-        # Outside every machine, an example is a slack: that of a class with the largest target.
+        # With h_i = 0 the scores do not change: put the whole cost on a class with the largest F.
         first = 0
         while F[first] < most:
             first += 1
@@ -166,7 +166,7 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def _certify(F, eta, y, cost, paired, verdict):  # type: ignore[no-untyped-def]
-    """verdict = (ψ, loss without its cost and without b_iy, share in the duality gap) of one example."""
+    """Set verdict = (ψ, loss without its cost and without b_iy, share of the duality gap) for one example."""
     psi, most, _, _ = judge(F, eta, y, cost, paired)
     own, dot, slack = F[y], 0.0, 0.0
     for r in range(F.size):
@@ -178,7 +178,7 @@ def _certify(F, eta, y, cost, paired, verdict):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def certify_gradients(F, machine, eta, verdicts):  # type: ignore[no-untyped-def]
-    """The verdict on every example, from its row of F."""
+    """Compute the verdict on every example from its row of F."""
     y, cost, paired = machine[0], machine[1], machine[5]
     for i in range(y.size):
         _certify(F[i], eta[i], y[i], cost[i], paired, verdicts[i])
@@ -186,8 +186,8 @@ def certify_gradients(F, machine, eta, verdicts):  # type: ignore[no-untyped-def
 
 @njit(nogil=True, cache=True)
 def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-untyped-def]
-    """F += Σ_s values[s] · M[feature of s], s from start to stop; M flat."""
-    # Numbers without a sign are indices that need no check for negative ones.
+    """Add F += Σ_s values[s] · M[feature of s], for s from start to stop; M is flat."""
+    # Unsigned indices need no check for negative values.
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
     for at in range(0, F.size, LANES):
         total = load(F, at)
@@ -198,7 +198,7 @@ def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True)
 def add_example(values, features, start, stop, shift, M, step):  # type: ignore[no-untyped-def]
-    """M[feature of s] += values[s] · step, s from start to stop; M flat."""
+    """Add M[feature of s] += values[s] · step, for s from start to stop; M is flat."""
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
     for at in range(0, step.size, LANES):
         own = load(step, at)
@@ -209,7 +209,7 @@ def add_example(values, features, start, stop, shift, M, step):  # type: ignore[
 
 @njit(nogil=True, cache=True)
 def certify_vectors(X, machine, eta, M, first, last, verdicts):  # type: ignore[no-untyped-def]
-    """The verdict on some examples of explicit vectors, which are as for `descend`."""
+    """Compute the verdict on some examples given as explicit vectors, in the format of `descend`."""
     values, features, indptr, stride = X
     y, cost, _, targets, target, paired = machine
     for i in range(first, last):
@@ -220,15 +220,15 @@ def certify_vectors(X, machine, eta, M, first, last, verdicts):  # type: ignore[
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def descend(X, machine, eta, M, work, active, counts, worst, tol, max_epochs, visits):  # type: ignore[no-untyped-def]
-    """Visit examples of explicit vectors one by one, in an order drawn anew in every epoch, until all ψ ≤ tol.
+    """Visit examples one by one, in a new random order in every epoch, until all ψ ≤ tol.
 
-    X = (values, features, indptr, stride): row i holds values[indptr[i] : indptr[i + 1]], of the features at
+    X = (values, features, indptr, stride): row i holds values[indptr[i] : indptr[i + 1]], for the features at
     features[indptr[i] − i·stride :]. machine = (y, cost, K_ii, targets, target, paired) with b_i = targets[target[i]].
-    eta (n, k) and the flat M (d, k) are changed; work (2, k) is scratch. `active` are the examples in play; those with
-    a large lead over the violations of the last epoch leave. counts = (place in the epoch or −1 before it, examples in
-    play, epochs, random number) and worst = (ψ of this epoch, of the last) carry over to the next call; the answer says
-    whether the examples in play are done. (Keerthi et al., A sequential dual method for large scale multi-class linear
-    SVMs, KDD 2008.)
+    eta (n, k) and the flat M (d, k) are changed in place; work (2, k) is scratch space. `active` holds the active
+    examples; those with a large lead over the violations of the last epoch become inactive. counts = (position in the
+    epoch or −1 before it, active examples, epochs, random number) and worst = (ψ of this epoch, ψ of the last) carry
+    over to the next call. Return whether the active examples are done. The method is that of Keerthi et al., A
+    sequential dual method for large scale multi-class linear SVMs, KDD 2008.
     """
     values, features, indptr, stride = X
     y, cost, squares, targets, target, paired = machine
@@ -281,9 +281,9 @@ def _add_row(F, row, step):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sweep(K, F, eta, y, cost, paired, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Examples of a small Gram matrix K (p, p) in turn, the worst first, until all ψ ≤ tol; the number of steps.
+    """Visit the examples of a small Gram matrix K (p, p), worst first, until all ψ ≤ tol; return the number of steps.
 
-    F and eta (k, p) are changed: a step moves few classes, and updates a row of F for each.
+    F and eta (k, p) are changed in place. A step changes few classes and updates one row of F for each of them.
     """
     k, p = F.shape
     f, own, step = np.empty(k), np.empty(k), np.empty(k)

@@ -1,4 +1,4 @@
-"""Kernel machines for the columns of a code: which rows and boxes each has, and what comes out of solving them."""
+"""Kernel SVMs for the columns of a code: the rows and box constraints of each column, and the fitted columns."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 Piece = tuple[slice, Rows, Array]
 
-# Columns that share a working set: with more, too few rows of it would be each one's own.
+# Columns that share a working set: with more, each column would have too few rows in it.
 COLUMNS_TOGETHER = 96
-# Values a row that make blocks of training examples whose margins take few products, and leave work for each thread.
+# Values per row used to size blocks of training examples: few products per block, and enough blocks for all threads.
 AT_A_TIME = 1024
 
 
@@ -41,8 +41,8 @@ def solve_columns(
 ) -> SolvedColumns:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
-    `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
-    others in company.
+    `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately, the
+    others together.
     """
     size = np.bincount(y, minlength=len(M))
     for sign in (-1, +1):
@@ -55,7 +55,7 @@ def solve_columns(
     alone = (seen <= WORKING_SET) & (2 * seen <= len(rows))
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
-        """Targets and boxes: (L, n) and (3, L, n), or without L for one column."""
+        """Return targets (L, n) and boxes (3, L, n), or both without L for a single column."""
         target = M[y[some]][:, columns].T.astype(np.float64)
         bound = cost[y[some]][:, columns].T * weight[some]
         box = np.zeros((3, *target.shape))
@@ -70,7 +70,7 @@ def solve_columns(
     boxes: dict[int, Array] = {}
 
     def one(j: int) -> bool:
-        """Some steps of a column by itself; whether it needs more of them."""
+        """Take some steps on a single column; return whether it needs more."""
         some = np.flatnonzero((cost[:, j] > 0)[y])
         target, box = problem(j, some)
         before = solutions[j].steps if j in solutions else 0
@@ -96,7 +96,7 @@ def solve_columns(
 
 
 def _balanced(beta: Array) -> Array:
-    """The larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
+    """Return β with the larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
     plus, minus = levelled(beta.clip(min=0).sum(axis=-1, keepdims=True), -beta.clip(max=0).sum(axis=-1, keepdims=True))
     balanced: Array = beta * np.where(beta > 0, plus, minus)
     return balanced
@@ -104,28 +104,28 @@ def _balanced(beta: Array) -> Array:
 
 @dataclass(frozen=True)
 class KernelData:
-    """Prepared X: the features and the rows of their Gram matrix."""
+    """Prepared X: the features and their Gram matrix."""
 
     gram: Gram
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of X."""
+        """Return the shape of X."""
         return tuple(self.gram.X.shape)
 
 
 class FittedKernelColumns(FittedColumns):
     """Trained columns f_j(x) = Σ_i β_ij K(x_i, x) + b_j over the support vectors of all columns.
 
-    Support vectors are sorted by class: a class's coefficients are kept only for the columns that it is in.
+    Support vectors are sorted by class. The coefficients of a class are stored only for the columns that contain it.
 
     Attributes
     ----------
     support : ndarray of shape (S,)
-        The support vectors' rows in the prepared data.
+        The row numbers of the support vectors in the prepared data.
     intercept : ndarray of shape (L,)
     certificate : Certificate
-        `gap` is the largest violation of the optimality conditions by a pair, `iterations` counts steps.
+        `gap` is the largest violation of the optimality conditions by a pair; `iterations` is the number of steps.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class FittedKernelColumns(FittedColumns):
         self.pieces = _by_class(columns, self.support, y, present)
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
+        """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
         if isinstance(X, KernelData):
             gram = X.gram
             if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
@@ -168,18 +168,18 @@ class FittedKernelColumns(FittedColumns):
         X = X if rows is None else X[rows]
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
             raise ValueError(
-                f"X has {X.shape[1]} kernel values a row and the machine was trained on {self.n_train} examples; "
-                "give the values with each of them, in their order."
+                f"X has {X.shape[1]} kernel values per row, but the SVM was trained on {self.n_train} examples; "
+                "pass one kernel value per training example, in the same order."
             )
         return np.ascontiguousarray(
             self._in_blocks(X.shape[0], lambda block: self.kernel.block(self.kernel.features(X[block]), self.anchors))
         )
 
     def dual(self) -> Array:
-        """(n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on.
+        """Return the (n, L) dual variables α ≥ 0; row i belongs to the i-th training row.
 
-        α is 0 where an example is absent from a column or has no weight, and at most C times its weight. K(x, x) of
-        the same rows is `data.gram.diag[rows]`, to which a folded bias adds 1.
+        α is 0 where an example is absent from a column or has weight 0, and is at most C times its weight. K(x, x) for
+        the same rows is `data.gram.diag[rows]`; a folded bias adds 1 to it.
         """
         place = np.empty(self.n_train, dtype=np.intp)
         place[self.rows] = np.arange(len(self.rows))
@@ -189,26 +189,26 @@ class FittedKernelColumns(FittedColumns):
         return alpha
 
     def start(self, n: int, M: NDArray[np.int8], rows: Rows) -> Array:
-        """(L, len(rows)) coefficients for another training on some of n prepared rows with the code M."""
+        """Return the (L, len(rows)) starting coefficients of another fit on some of n prepared rows with the code M."""
         mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
         if mine != wanted:
             raise ValueError(
                 "init has {} examples, {} classes and {} columns".format(*mine)
-                + " where the data and the code have {}, {} and {}; ".format(*wanted)
-                + "give columns that were fitted on the same X with the same code, or init=None."
+                + " but the data and the code have {}, {} and {}; ".format(*wanted)
+                + "pass columns fitted on the same X with the same code, or init=None."
             )
         return self.coefficients(rows)
 
     def coefficients(self, rows: Rows) -> Array:
-        """(L, len(rows)) coefficients β of rows of the prepared data."""
+        """Return the (L, len(rows)) coefficients β for rows of the prepared data."""
         beta = np.zeros((self.n_train, len(self.intercept)))
         for some, columns, values in self.pieces:
             beta[self.support[some][:, None], columns] = values
         return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
 
     def _of_all(self, gram: Gram) -> Array:
-        """(n, L) margins of all training examples, from a Gram matrix that holds the support vectors' rows."""
-        # As far as most rows between them are support vectors too, and all are there, they are taken as they lie.
+        """Return the (n, L) margins of all training examples, from a Gram matrix that holds the support vectors."""
+        # If most rows of a contiguous range are support vectors, and all are held, the range is used without copying.
         terms: list[tuple[slice | Rows, Rows, Array]] = []
         order = np.argsort(gram.place)
         for some, columns, beta in self.pieces:
@@ -251,19 +251,19 @@ class FittedKernelColumns(FittedColumns):
 
 
 def _by_class(columns: SolvedColumns, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
-    """The coefficients in dense pieces: some support vectors, the columns that their classes are in, and β there.
+    """Return the coefficients in dense pieces: support vectors, the columns that contain their classes, and β.
 
-    Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
+    Adjacent classes in the same columns share a piece, so a code without zeros has only one.
     """
     if not len(support):
         return []
     taking_part = present[y[support]]
-    # Plain numbers, which every way of saving a model can write.
+    # Plain integers, so that every serialization format can store them.
     edges = [0, *(1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist(), len(support)]
     inside = taking_part[edges[:-1]]
     width, sizes = inside.sum(axis=1), np.diff(edges)
     stops = np.cumsum(sizes * width)
-    # Where in one line with all pieces a support vector's coefficients begin, and where among them a column's is.
+    # In a flat array of all pieces: the start of each support vector's coefficients, and each column's offset.
     piece = np.repeat(np.arange(len(sizes)), sizes)
     first = (stops - sizes * width)[piece] + (np.arange(len(support)) - np.array(edges)[piece]) * width[piece]
     within = np.cumsum(inside, axis=1) - 1

@@ -1,12 +1,13 @@
-"""The kernel machine's dual for many columns on one Gram matrix.
+"""Dual problem of the kernel SVM for many columns on one Gram matrix.
 
-Columns that see few rows are solved one by one on a Gram matrix of their own. The others share working sets: the
-worst violators of every column, on which each column is solved in cache, after which one sparse product brings the
-gradients of all columns up to date (a joint form of Joachims 1999; part of a set is kept: Serafini & Zanni 2005).
+Columns that use few rows are solved one by one, each on its own Gram matrix. The others share working sets, which
+contain the worst violators of every column. Each column is solved on the working set in cache, and then one sparse
+product updates the gradients of all columns (a joint form of Joachims 1999). Part of each working set is kept for the
+next round (Serafini & Zanni 2005).
 
-Where the Gram matrix does not fit into memory, rows that are settled in all columns are set aside as soon as that of
-the others fits (shrinking). Before the certificate the gradients of all rows are computed afresh, and those that turn
-out to violate come back.
+If the Gram matrix does not fit in memory, rows that are settled in all columns are set aside as soon as the Gram matrix
+of the other rows fits (shrinking). Before the certificate is computed, the gradients of all rows are recomputed from
+scratch, and rows that violate the optimality conditions are added back.
 """
 
 from __future__ import annotations
@@ -29,25 +30,25 @@ from outputcodes._kernel_machines.working_sets import INNER, REFRESHES, exact_pr
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Rows of a working set: its Gram matrix is 16 MB in float32, which a last-level cache can hold.
+# Rows per working set: its Gram matrix takes 16 MB in float32, which fits in a last-level cache.
 WORKING_SET = 2048
-# Gradients that are kept up to date in the precision of the kernel values are to meet this part of the tolerance.
+# Gradients updated in the precision of the kernel values must meet this fraction of the tolerance.
 AIM = 0.95
-# One call of a compiled loop takes well below 0.2 s, so that an interrupt is heard.
+# One call of a compiled loop takes well below 0.2 s, so that interrupts are handled.
 STEPS_PER_CALL = 50_000
-# Rounds from one look at how many rows are settled to the next.
+# Rounds between two checks of how many rows are settled.
 ROUNDS_A_LOOK = 4
-# Rows to go on with alone are at most this part of all, for more of them save too little.
+# Shrinking keeps at most this fraction of the rows; keeping more saves too little.
 SHARE = 0.5
-# So many times the rows that are not settled are gone on with: with no others, more of those set aside come back.
+# Shrinking keeps this multiple of the unsettled rows; with fewer, more of the other rows have to be added back.
 TIMES_UNSETTLED = 1.5
-# Where the columns in a vector begin, if it holds one only.
+# Start of the columns in a vector that holds only one.
 ONE = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class Dual:
-    """What is to be solved: the kernel and the stopping rule, the same for all columns.
+    """Dual problem: the kernel and the stopping rule, which all columns share.
 
     `free_bias` is the constraint Σβ = 0; `offset` is added to every kernel value (1 folds a bias into the kernel).
     """
@@ -60,8 +61,10 @@ class Dual:
     run: Run
 
     def ends(self, e: Array, box: Array, first: Rows) -> Array:
-        """(2, L), of columns one after another, which begin at `first`: the largest e that may grow and the smallest
-        that may shrink; 0 is among both without a free bias."""
+        """Return (2, L): the largest e that may grow and the smallest e that may shrink in each column.
+
+        The columns are concatenated and begin at `first`. Without a free bias, both extrema include 0.
+        """
         beta, lo, hi = box
         outside = np.inf if self.free_bias else 0.0
         highest = np.maximum.reduceat(np.where(beta < hi, e, -np.inf), first)
@@ -69,7 +72,7 @@ class Dual:
         return np.stack([np.maximum(highest, -outside), np.minimum(lowest, outside)])
 
     def biases(self, e: Array, box: Array, ends: Array, first: Rows) -> Array:
-        """Of each column the mean of e where β is free, else the middle of what the others allow."""
+        """Return the bias of each column: the mean of e where β is free, else the middle of the feasible interval."""
         beta, lo, hi = box
         if not self.free_bias:
             folded: Array = self.offset * np.add.reduceat(beta, first)
@@ -80,21 +83,21 @@ class Dual:
         return np.where(count > 0, mean, ends.sum(axis=0) / 2)
 
     def violation(self, e: Array, box: Array) -> tuple[float, float]:
-        """`ends` of one column."""
+        """Return `ends` of one column."""
         (highest,), (lowest,) = self.ends(e, box, ONE).tolist()
         return highest, lowest
 
     def bias(self, e: Array, box: Array, ends: tuple[float, float]) -> float:
-        """`biases` of one column."""
+        """Return the bias of one column."""
         return float(self.biases(e, box, np.array(ends)[:, None], ONE)[0])
 
     def products(self, rows: Rows, beta: Array, run: Run) -> Array:
-        """Kβ of all columns, (L, n), from kernel values that were never rounded; beta (L, n)."""
+        """Return Kβ (L, n) of all columns from unrounded kernel values; beta has shape (L, n)."""
         f: Array = exact_products(self.gram, rows, beta.T, run).T + self.offset * beta.sum(axis=1, keepdims=True)
         return f
 
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
-        """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
+        """Solve one column on K (p, width), changing β = box[0]; return the number of steps."""
         p, width, number = len(e), K.shape[1], K.dtype.type
         beta, lo, hi = box
         work = np.zeros((4, width), dtype=K.dtype)
@@ -111,7 +114,7 @@ class Dual:
 
 
 class SolvedColumn(NamedTuple):
-    """One column: the coefficients β of `rows` (those that are not 0), its bias and certificate."""
+    """Solution of one column: the nonzero coefficients β of `rows`, the bias and the certificate."""
 
     rows: Rows
     beta: Array
@@ -122,7 +125,7 @@ class SolvedColumn(NamedTuple):
 
 
 class SolvedColumns(NamedTuple):
-    """All columns: coefficients beta of `rows`, each in its `column`; the others have one value a column."""
+    """Solution of all columns: beta of `rows`, each in its `column`; the other fields have one value per column."""
 
     rows: Rows
     column: Rows
@@ -142,16 +145,19 @@ class SolvedColumns(NamedTuple):
 
 
 def levelled(plus: Array, minus: Array) -> Array:
-    """(2, …) factors for the sums of the two sides of columns that make the larger as large as the smaller."""
+    """Return (2, …) factors for the two sides of each column that scale the larger sum down to the smaller one."""
     sides = np.stack([plus, minus])
     scale: Array = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
-    # Rounding is no imbalance: what is at its bound is to stay there.
+    # Ignore differences due to rounding, so that coefficients at their bounds stay there.
     scale[scale > 1 - 1e-10] = 1
     return scale
 
 
 def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> SolvedColumn:
-    """One column on the Gram matrix of its own rows: target (n,), box (3, n) with β, which changes, and its bounds."""
+    """Solve one column on the Gram matrix of its own rows.
+
+    `target` has shape (n,). `box` (3, n) holds β, which is changed in place, and its bounds.
+    """
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         if K.dtype == np.float64:
@@ -166,7 +172,7 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
 
 
 def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
-    """The Gram matrix of some rows, half of it computed and half mirrored."""
+    """Return the Gram matrix of some rows; half of it is computed and half is mirrored."""
     gram, p = dual.gram, len(rows)
     kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
     K = padded(p, p, gram.store.dtype)
@@ -180,7 +186,10 @@ def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
 
 
 def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[SolvedColumn]:
-    """Columns that share their rows: target (L, n), box (3, L, n) with β and its bounds; see the top of the file."""
+    """Solve columns that share their rows, as the module docstring describes.
+
+    `target` has shape (L, n). `box` (3, L, n) holds β and its bounds.
+    """
     L = len(target)
     beta, e = box[0], target.copy()
     started = np.flatnonzero(beta.any(axis=0))
@@ -189,7 +198,7 @@ def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[So
         with dual.gram.holding(rows[some], dual.run) as slots:
             _subtract(dual, rows, slots, np.arange(L), beta[:, some], e)
     steps = np.zeros(L, dtype=np.intp)
-    # Without rounding: e of some β, which was 0 to begin with.
+    # `exact` is e without rounding at β = `of_beta`, which is initially 0.
     exact, of_beta = target, np.zeros_like(beta)
     for refreshes in range(REFRESHES + 1):
         ends = [dual.violation(e[j], box[:, j]) for j in range(L)]
@@ -205,9 +214,9 @@ def solve_together(dual: Dual, rows: Rows, target: Array, box: Array) -> list[So
 
 
 def _rounds(dual: Dual, rows: Rows, e: Array, box: Array, steps: Rows, shrink: bool) -> Rows:
-    """Round after round, until no column violates or, with `shrink`, few rows are left to go on with: these rows.
+    """Run rounds until no column violates or, with `shrink`, few unsettled rows are left; return these rows.
 
-    Changes e, β and steps.
+    e, β and steps are changed in place.
     """
     size, tol = min(WORKING_SET, len(rows), dual.gram.capacity), dual.tol
     working = few = np.empty(0, dtype=np.intp)
@@ -219,14 +228,17 @@ def _rounds(dual: Dual, rows: Rows, e: Array, box: Array, steps: Rows, shrink: b
         if not len(active) or len(few):
             break
         working = _next_set(working, [candidates[j] for j in active], size, len(rows))
-        # In their order, rows are gathered twice as fast.
+        # Gathering sorted rows is twice as fast.
         _round(dual, rows, np.sort(working), active, gaps, e, box, steps)
         tol = AIM * dual.tol
     return few
 
 
 def _rounds_apart(dual: Dual, rows: Rows, few: Rows, e: Array, box: Array, steps: Rows) -> None:
-    """Rounds on a Gram matrix of few rows alone; changes their β, and steps. No other row's e is kept up to date."""
+    """Run rounds on the Gram matrix of few rows only.
+
+    β of these rows and steps are changed in place; e is not updated.
+    """
     with dual.gram.part(rows[few]) as gram:
         local = box.take(few, axis=2)
         _rounds(replace(dual, gram=gram), np.arange(len(few)), e.take(few, axis=1), local, steps, shrink=False)
@@ -234,11 +246,11 @@ def _rounds_apart(dual: Dual, rows: Rows, few: Rows, e: Array, box: Array, steps
 
 
 def _unsettled(dual: Dual, e: Array, box: Array) -> Rows:
-    """The rows to go on with alone, none if that does not pay: of the others no kernel value is needed for a while.
+    """Return the rows that shrinking keeps, or no rows if shrinking does not pay off.
 
-    A row is settled when in every column it is at a bound and e is on the right side of the bias, towards which free
-    coefficients tend. It pays when the rows that are not settled are too many to be held, but are few enough for a
-    Gram matrix of their own. Some are added to spare: the settled rows nearest to the bias, for it moves.
+    A row is settled when, in every column, it is at a bound and e is on the right side of the bias, towards which free
+    coefficients tend. Shrinking pays off when there are too many unsettled rows to hold in the cache, but few enough
+    for their own Gram matrix. The settled rows nearest to the bias are kept as well, because the bias moves.
     """
     gram, none = dual.gram, np.empty(0, dtype=np.intp)
     most = min(gram.side, int(SHARE * e.shape[1]))
@@ -258,7 +270,7 @@ def _unsettled(dual: Dual, e: Array, box: Array) -> Rows:
 
 
 def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: Array, box: Array, steps: Rows) -> None:
-    """Solve the active columns on the working set, then bring their e up to date; changes e, β and steps."""
+    """Solve the active columns on the working set, then update their e; e, β and steps are changed in place."""
     with dual.gram.holding(rows[working], dual.run) as slots:
         K = local_gram(dual.gram, slots, dual.gram.place[rows[working]], dual.run)
         change = np.empty((len(active), len(working)), dtype=K.dtype)
@@ -276,9 +288,9 @@ def _round(dual: Dual, rows: Rows, working: Rows, active: Rows, gaps: Array, e: 
 
 
 def _subtract(dual: Dual, rows: Rows, slots: Rows, columns: Rows, change: NDArray[Any], e: Array) -> None:
-    """e ← e − K·change in some columns: change (len(columns), len(slots)) is of the rows that are held in `slots`.
+    """Update e ← e − K·change in some columns; change (len(columns), len(slots)) belongs to the rows held in `slots`.
 
-    A column moves few of the rows, each of which is read once for all that do.
+    A column changes few rows, and each row is read once for all columns that change it.
     """
     store, places = dual.gram.store, dual.gram.place[rows]
     moved = sparse.csc_array(change.astype(store.dtype, copy=False))
@@ -290,7 +302,7 @@ def _subtract(dual: Dual, rows: Rows, slots: Rows, columns: Rows, change: NDArra
         add_rows(store, slots, *lines, places[block], np.empty_like(product[0]), product)
         e[columns, block] -= product + shift
 
-    # Blocks that a second-level cache holds.
+    # Blocks that fit in a second-level cache.
     dual.run(update, row_blocks(len(rows), 8 * len(columns)))
 
 
@@ -301,9 +313,9 @@ def _solution(dual: Dual, rows: Rows, e: Array, box: Array, ends: tuple[float, f
 
 
 def _violators(dual: Dual, e: Array, box: Array, size: int, tol: float) -> tuple[Array, list[Rows]]:
-    """The violation of each column, and its violators: worst first, those to grow and those to shrink in turn.
+    """Return the violation and the violators of each column, worst first, alternating between growing and shrinking.
 
-    Columns that violate by no more than `tol` have none.
+    Columns whose violation is at most `tol` have no violators.
     """
     L, n = e.shape
     count = min(n, max(8, 2 * size // L))
@@ -328,9 +340,9 @@ def _violators(dual: Dual, e: Array, box: Array, size: int, tol: float) -> tuple
 
 
 def _next_set(working: Rows, candidates: list[Rows], size: int, n: int) -> Rows:
-    """Round robin over the columns' violators, two from each, then the rows of the last set, newest first.
+    """Return the next working set: violators, two per column in turn, then the rows of the last set, newest first.
 
-    However small the set, the first column finds its worst pair in it, and gets on.
+    Even the smallest set contains the worst pair of the first column, so the solver always makes progress.
     """
     if size == n:
         return np.arange(n)

@@ -1,4 +1,4 @@
-"""Columns on a Gram matrix that is in memory as a whole: blocks of them are solved without a return to Python."""
+"""Columns on a Gram matrix that fits in memory: blocks of columns are solved without returning to Python."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from outputcodes.learners.kernel.decomposition import Dual, SolvedColumns, level
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Rows of a Gram matrix that columns are solved on directly: beyond, a pass over one row leaves the caches.
+# The largest Gram matrix that columns are solved on directly: beyond this, a row no longer fits in the caches.
 SMALL = 4096
-# Kernel values of the columns in a block, which goes to one thread.
+# Kernel values of the columns in one block; a block is solved by one thread.
 BLOCK = 1 << 20
-# Values read in one call of the compiled loop, which then takes well below 0.2 s, so that an interrupt is heard.
+# Values read per call of the compiled loop: a call takes well below 0.2 s, so that interrupts are handled.
 BUDGET = 1 << 26
 
 
 def is_small(gram: Gram) -> bool:
-    """Whether `solve_small` takes this Gram matrix."""
+    """Return whether `solve_small` supports this Gram matrix."""
     return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
 
 
 def solve_small(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
 ) -> SolvedColumns:
-    """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
+    """Solve every column, as `solve_columns` does. Each vector here concatenates the examples of all columns."""
     gram, L = dual.gram, M.shape[1]
-    # From here on nobody arranges the Gram matrix any more.
+    # The arrangement of the Gram matrix is fixed from here on.
     gram.hold(rows, dual.run)
     order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
@@ -46,7 +46,7 @@ def solve_small(
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:
-        """Some steps of a block of columns; the first column that needs more of them."""
+        """Take some steps on a block of columns; return the first column that needs more."""
         first, stop = block
         vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
         kernel = gram.store, gram.flat, dual.offset, True if dual.free_bias else None
@@ -64,7 +64,7 @@ def solve_small(
 
 
 def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
-    """The examples of one column after another: the column, and the example's place among all, sorted by class.
+    """Return the examples, column by column: the column, and the position of the example among all, sorted by class.
 
     >>> _examples(np.array([[True, False], [True, True]]), np.array([0, 1, 1]), np.arange(3))
     (array([0, 0, 0, 1, 1]), array([0, 1, 2, 1, 2]))
@@ -75,13 +75,13 @@ def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, R
     stops = np.cumsum(size)
     column, place = np.repeat(column, size), np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
     if (np.diff(slots) < 0).any():
-        # The Gram matrix is arranged by other labels, and its order is what counts.
+        # The Gram matrix is arranged by other labels; use its order.
         place = place[np.lexsort((slots[place], column))]
     return column, place
 
 
 def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
-    """The larger of the two sides of each column scaled down, so that Σβ = 0 in it."""
+    """Return β with the larger of the two sides of each column scaled down, so that Σβ = 0 in each column."""
     plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
     answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
     return answer
