@@ -40,7 +40,7 @@ def separation(D, y, f):
 
 
 def fitted_round(X, y, f, D, categorical):
-    """The stump of pair weights D under a colouring, its error, and U where it does not abstain; None without edge."""
+    """The stump of pair weights D under a colouring, its error and U where it does not abstain; None without edge."""
     U, weight = separation(D, y, f)
     score, j, threshold, polarity, h = best_stump(X, [f[c] for c in y], weight, categorical)
     if score >= 0.5 - 1e-9:

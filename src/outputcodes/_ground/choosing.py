@@ -43,7 +43,9 @@ def first_smallest(values: ArrayLike, scale: ArrayLike = 1.0) -> Any:
     >>> int(first_smallest([0.5, 0.1 + 0.2, 0.3]))
     1
     """
-    return first_largest(-np.asarray(values, dtype=np.float64), scale)
+    candidates = np.asarray(values, dtype=np.float64)
+    room = TIE * np.expand_dims(np.asarray(scale, dtype=np.float64), -1)
+    return (candidates <= candidates.min(axis=-1, keepdims=True) + room).argmax(axis=-1)
 
 
 def clearly_less(value: float, other: float, scale: float = 1.0) -> bool:

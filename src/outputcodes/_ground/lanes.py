@@ -1,172 +1,175 @@
-"""Eight float64 in one instruction: loops of known length over them become scalar code, half as fast.
+"""A vector of eight float64 as a type of numba's: values that compiled code loads, combines and stores at once.
 
-This is the one place that writes LLVM instructions. `Instructions` has what the intrinsics need, on vectors of `LANES`
-numbers in flat arrays; those of the solvers of multiclass SVMs are beside them.
+A loop over eight entries becomes scalar code, half as fast; a value of this type stays in vector registers. The order
+in which lanes are added is fixed: results don't depend on the width of the processor's registers. No lane may be NaN.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.extending import intrinsic
+from numba import njit, types
+from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
 # One cache line, and one register of AVX-512; narrower processors take two or four instructions.
 LANES = 8
-VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-INT = ir.IntType(64)
+
+_VECTOR, _INT = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(32)
 
 
 def aligned_zeros(*shape: int) -> NDArray[np.float64]:
-    """Return zeros whose rows of `LANES` are whole cache lines: an eighth to a quarter less time per addition."""
+    """Return zeros whose rows of `LANES` are whole cache lines, which makes additions an eighth to a quarter faster."""
     size = math.prod(shape)
     longer = np.zeros(size + LANES)
     first = -(longer.ctypes.data // 8) % LANES
     return longer[first : first + size].reshape(shape)
 
 
-class Instructions:
-    """The instructions of one intrinsic; arrays and scalars are numbered by the order of its arguments."""
+class _Lanes(types.Type):
+    """The type of `LANES` numbers."""
 
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
-        self.context, self.builder, self.signature, self.arguments = context, builder, signature, arguments
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
 
-    def entry(self, which: int, at: Any) -> Any:
-        """Return the address of an entry of a flat array."""
-        array = self.context.make_array(self.signature.args[which])(self.context, self.builder, self.arguments[which])
-        return self.builder.gep(array.data, [at])
 
-    def vector(self, which: int, at: Any) -> Any:
-        """Return the address of the `LANES` entries of a flat array from `at` on."""
-        return self.builder.bitcast(self.entry(which, at), VECTOR.as_pointer())
+_lanes = _Lanes()
 
-    def load(self, which: int, at: Any) -> Any:
-        """Return `LANES` entries of a flat array."""
-        return self.builder.load(self.vector(which, at), align=8)
 
-    def store(self, values: Any, which: int, at: Any) -> None:
-        """Write `LANES` entries of a flat array."""
-        self.builder.store(values, self.vector(which, at), align=8)
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
 
-    def after(self, at: Any, count: int) -> Any:
-        """Return the place `count` entries further on."""
-        return self.builder.add(at, ir.Constant(at.type, count))
 
-    def constant(self, number: float) -> Any:
-        """Return a constant in all lanes."""
-        return ir.Constant(VECTOR, [number] * LANES)
-
-    def spread(self, scalar: Any) -> Any:
-        """Return the same number in all lanes."""
-        one = self.builder.insert_element(ir.Constant(VECTOR, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
-
-    def fused(self, x: Any, y: Any, z: Any) -> Any:
-        """Return x·y + z."""
-        return self.call(f"llvm.fmuladd.v{LANES}f64", VECTOR, [x, y, z])
-
-    def call(self, name: str, result: Any, arguments: list[Any], fastmath: tuple[str, ...] = ()) -> Any:
-        """Call one of LLVM's own functions."""
-        module = self.builder.module
-        kind = ir.FunctionType(result, [argument.type for argument in arguments])
-        function = module.globals.get(name) or ir.Function(module, kind, name)
-        return self.builder.call(function, arguments, fastmath=fastmath)
-
-    @contextmanager
-    def loop(self, start: Any, stop: Any, step: int) -> Iterator[Any]:
-        """Repeat what is written inside for start, start + step, … below stop; yields the current number."""
-        builder = self.builder
-        test, body, end = (builder.append_basic_block(name) for name in ("test", "body", "end"))
-        before = builder.block
-        builder.branch(test)
-        builder.position_at_end(test)
-        at = builder.phi(INT)
-        at.add_incoming(start, before)
-        builder.cbranch(builder.icmp_signed("<", at, stop), body, end)
-        builder.position_at_end(body)
-        yield at
-        at.add_incoming(self.after(at, step), builder.block)
-        builder.branch(test)
-        builder.position_at_end(end)
-
-    def register(self, first: Any) -> Any:
-        """Return a register for what a loop gathers, with its first value."""
-        with self.builder.goto_entry_block():
-            place = self.builder.alloca(first.type)
-        self.builder.store(first, place)
-        return place
-
-    def keep(self, register: Any, sign: str, values: Any) -> None:
-        """Keep the larger (>) or smaller (<) of what is in a register and what comes, lane by lane."""
-        old = self.builder.load(register)
-        better = self.builder.fcmp_ordered(sign, values, old)
-        self.builder.store(self.builder.select(better, values, old), register)
-
-    def add(self, register: Any, where: Any, values: Any) -> None:
-        """Add values to a register in some lanes."""
-        added = self.builder.fadd(self.builder.load(register), self.builder.select(where, values, self.constant(0.0)))
-        self.builder.store(added, register)
-
-    def fold(self, name: str, register: Any) -> Any:
-        """Return all lanes of a register as one number."""
-        arguments = [self.builder.load(register)]
-        if name == "fadd":
-            arguments.insert(0, ir.Constant(ir.DoubleType(), 0.0))
-        return self.call(f"llvm.vector.reduce.{name}.v{LANES}f64", ir.DoubleType(), arguments, ("reassoc",))
-
-    def numbers(self, values: list[Any]) -> Any:
-        """Return a tuple from the intrinsic."""
-        return self.context.make_tuple(self.builder, self.signature.return_type, values)
-
-    def nothing(self) -> Any:
-        """Return nothing from the intrinsic."""
-        return self.context.get_dummy_value()
+def _entry(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
+    """Return the address of an entry of a flat array."""
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [at])
 
 
 @intrinsic
-def sum_lanes(typing_context: Any, sums: Any, at: Any, a: Any, i: Any, b: Any, j: Any) -> Any:
+def load(typing_context, array, at):  # type: ignore[no-untyped-def]
+    """Return array[at : at + LANES] of a flat array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entry = _entry(context, builder, signature.args[0], *arguments)
+        return builder.load(builder.bitcast(entry, _VECTOR.as_pointer()), align=8)
+
+    return _lanes(array, types.intp), generate
+
+
+@intrinsic
+def store(typing_context, array, at, values):  # type: ignore[no-untyped-def]
+    """Write array[at : at + LANES] of a flat array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        entry = _entry(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], builder.bitcast(entry, _VECTOR.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, values), generate
+
+
+@intrinsic
+def prefetch(typing_context, array, at):  # type: ignore[no-untyped-def]
+    """Bring the cache line of array[at] near."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        line = builder.bitcast(_entry(context, builder, signature.args[0], *arguments), ir.IntType(8).as_pointer())
+        kind, name = ir.FunctionType(ir.VoidType(), [line.type, _INT, _INT, _INT]), "llvm.prefetch.p0i8"
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        builder.call(function, [line, *(ir.Constant(_INT, number) for number in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic
+def spread(typing_context, number):  # type: ignore[no-untyped-def]
+    """Return the same number in all lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), arguments[0], ir.Constant(_INT, 0))
+        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+
+    return _lanes(types.float64), generate
+
+
+@intrinsic
+def where_greater(typing_context, a, b, x, y):  # type: ignore[no-untyped-def]
+    """Return x in the lanes where a > b, and y in the others."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
+
+    return _lanes(a, b, x, y), generate
+
+
+def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
+    """Let an operator of Python's stand for an instruction; a product and a sum may become one."""
+
+    @intrinsic
+    def combine(typing_context, a, b):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return getattr(builder, instruction)(*arguments, flags=("contract",))
+
+        return _lanes(a, b), generate
+
+    @overload(sign)
+    def _(a, b):  # type: ignore[no-untyped-def]
+        return (lambda a, b: combine(a, b)) if a is b is _lanes else None
+
+
+_operator(operator.add, "fadd")
+_operator(operator.iadd, "fadd")
+_operator(operator.sub, "fsub")
+_operator(operator.mul, "fmul")
+
+
+def _fold(combine: Callable[[Any, Any, Any], Any]) -> Any:
+    """Return the intrinsic that makes one number of all lanes: halves are combined until one lane is left."""
+
+    @intrinsic
+    def fold(typing_context, values):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            (rest,), half = arguments, LANES // 2
+            while half:
+                masks = (ir.Constant(ir.VectorType(_INT, half), list(range(q, q + half))) for q in (0, half))
+                rest = combine(builder, *(builder.shuffle_vector(rest, rest, mask) for mask in masks))
+                half //= 2
+            return builder.extract_element(rest, ir.Constant(_INT, 0))
+
+        return types.float64(values), generate
+
+    return fold
+
+
+sum_of = _fold(lambda builder, a, b: builder.fadd(a, b))
+largest_of = _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+
+
+@njit(nogil=True, cache=True)
+def sum_lanes(sums, at, a, i, b, j):  # type: ignore[no-untyped-def]
     """sums[at : at + LANES] = a[i : i + LANES] + b[j : j + LANES]."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = Instructions(context, builder, signature, arguments)
-        code.store(builder.fadd(code.load(2, arguments[3]), code.load(4, arguments[5])), 0, arguments[1])
-        return code.nothing()
-
-    return types.void(sums, types.intp, a, types.intp, b, types.intp), generate
+    store(sums, at, load(a, i) + load(b, j))
 
 
-@intrinsic
-def add_lanes_by_sign(typing_context: Any, sums: Any, at: Any, values: Any, i: Any) -> Any:
+@njit(nogil=True, cache=True)
+def add_lanes_by_sign(sums, at, values, i):  # type: ignore[no-untyped-def]
     """sums[at : at + LANES] += max(v, 0), and the LANES after them += max(-v, 0), for v = values[i : i + LANES]."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = Instructions(context, builder, signature, arguments)
-        v, zero = code.load(2, arguments[3]), code.constant(0.0)
-        plus = builder.select(builder.fcmp_ordered(">", v, zero), v, zero)
-        for value, shift in ((plus, 0), (builder.fsub(plus, v), LANES)):
-            place = code.after(arguments[1], shift)
-            code.store(builder.fadd(code.load(0, place), value), 0, place)
-        return code.nothing()
-
-    return types.void(sums, types.intp, values, types.intp), generate
+    v, zero = load(values, i), spread(0.0)
+    plus = where_greater(v, zero, v, zero)
+    store(sums, at, load(sums, at) + plus)
+    store(sums, at + LANES, load(sums, at + LANES) + (plus - v))
 
 
-@intrinsic
-def scale_lanes_by_sign(typing_context: Any, values: Any, i: Any, factors: Any, j: Any) -> Any:
+@njit(nogil=True, cache=True)
+def scale_lanes_by_sign(values, i, factors, j):  # type: ignore[no-untyped-def]
     """v = values[i : i + LANES] *= factors[j : j + LANES] where v >= 0, the LANES factors after them where v < 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = Instructions(context, builder, signature, arguments)
-        v = code.load(0, arguments[1])
-        plus, minus = code.load(2, arguments[3]), code.load(2, code.after(arguments[3], LANES))
-        negative = builder.fcmp_ordered("<", v, code.constant(0.0))
-        code.store(builder.fmul(v, builder.select(negative, minus, plus)), 0, arguments[1])
-        return code.nothing()
-
-    return types.void(values, types.intp, factors, types.intp), generate
+    v = load(values, i)
+    store(values, i, v * where_greater(spread(0.0), v, load(factors, j + LANES), load(factors, j)))
