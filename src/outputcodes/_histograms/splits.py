@@ -1,14 +1,9 @@
 """The best question for a region: about one numeric feature at every threshold, or the distance from an example.
 
 Each search keeps the question with the smallest total cost of its two sides in a `FoundSplit`. Among questions whose
-<<<<<<< HEAD
-costs are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the feature's
-range, wins: in small regions many questions are equally good, and the first feature would otherwise always be chosen.
-=======
 costs are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the range of
 the feature, wins: in small regions many questions are equally good, and the first feature would otherwise be chosen
 every time.
->>>>>>> main
 Distances and projections are computed numbers, so that those within a billionth of their range are equal. Breiman,
 Friedman, Olshen & Stone (1984), chapter 4.
 """
