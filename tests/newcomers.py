@@ -1,6 +1,6 @@
 """A plug-in with one newcomer of each kind, each registered by one line: a code, a loss, a decoder and a learner.
 
-As a pytest plug-in (`-p newcomers`) it brings them into the tables of names before the tests are collected.
+As a pytest plug-in (`-p newcomers`) it registers them before the tests are collected.
 """
 
 from dataclasses import replace
@@ -66,11 +66,16 @@ class TwoMeans(FittedColumns):
         return np.asarray(X if rows is None else X[rows], dtype=float) @ self.coef - self.threshold
 
 
-CODES["circle"] = Circle
-LOSSES["cubed-hinge"] = replace(
-    observe(cubed_hinge),
-    derivative=lambda z: -3 * np.maximum(1 - z, 0) ** 2,
-    second_derivative=lambda z: 6 * np.maximum(1 - z, 0),
-)
-DECODERS["correlation"] = Correlation
-LEARNERS["means"] = Means
+def register():
+    CODES["circle"] = Circle
+    LOSSES["cubed-hinge"] = replace(
+        observe(cubed_hinge),
+        derivative=lambda z: -3 * np.maximum(1 - z, 0) ** 2,
+        second_derivative=lambda z: 6 * np.maximum(1 - z, 0),
+    )
+    DECODERS["correlation"] = Correlation
+    LEARNERS["means"] = Means
+
+
+def pytest_configure(config):
+    register()

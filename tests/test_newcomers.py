@@ -20,6 +20,8 @@ from outputcodes.app.report import explain
 from outputcodes.app.run import make_plan
 from outputcodes.selection import compare
 
+newcomers.register()
+
 # In the plan of a comparison that names nothing, and in the comparison.
 plan = make_plan(1000, 5)
 assert any(cell.code == "circle" for cell in plan.cells)
