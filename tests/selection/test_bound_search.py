@@ -168,7 +168,7 @@ def test_it_stands_in_pipelines_and_in_cross_validation():
 
 def test_a_name_has_no_parameters():
     named = OutputCodeClassifier("kernel-svm")
-    with pytest.raises(ValueError, match=r"estimator='kernel-svm', a name; give the object"):
+    with pytest.raises(ValueError, match=r"estimator='kernel-svm', which is a name; pass an instance"):
         BoundSearch(named, {"estimator__gamma": [1.0]}).fit(X, names)
     with pytest.warns(UserWarning, match="estimate"):
         BoundSearch(named, {"code": ["one-vs-all"]}).fit(X, names)
