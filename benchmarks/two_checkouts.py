@@ -36,8 +36,8 @@ TASKS = {
     "AdaBoost.MO": "AdaBoostMO(n_rounds=300)",
     "AdaBoost.MH": "AdaBoostMH(n_rounds=300)",
     "AdaBoost.MR": "AdaBoostMR(n_rounds=300)",
-    "AdaBoost.OC": "AdaBoostOC(n_rounds=300)",
-    "SmoothBoost": "SmoothBoost(n_rounds=100)",
+    "AdaBoost.OC": "AdaBoostOC(n_rounds=300, random_state=0)",
+    "SmoothBoost": "SmoothBoost(n_rounds=100, random_state=0)",
     "decision tree": "DecisionTree()",
     "bound search": "BoundSearch(OutputCodeClassifier(KernelSVM(10, bias='folded'), code='one-vs-all'), "
     "{'estimator__gamma': [1, 2, 4, 8, 16]})",
