@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._ground.lanes import LANES
-from outputcodes._kernel_machines.spoc.lanes import above, add_row, add_scores, extremes, prefetch, settle, spread_out
+from outputcodes._ground.lanes import LANES, largest_of, load, prefetch, spread, store, sum_of, where_greater
 
 BIG = 1e30
 # An η nearer to its bound than this share of the cost is at it.
@@ -34,6 +33,39 @@ AHEAD = 4
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
+@njit(nogil=True, cache=True)
+def above(D, theta):  # type: ignore[no-untyped-def]
+    """Where D > θ: the sum of D, and how many those are."""
+    bar, zero, one = spread(theta), spread(0.0), spread(1.0)
+    total = count = zero
+    for at in range(0, D.size, LANES):
+        d = load(D, at)
+        total += where_greater(d, bar, d, zero)
+        count += where_greater(d, bar, one, zero)
+    return sum_of(total), sum_of(count)
+
+
+@njit(nogil=True, cache=True)
+def extremes(F, eta, near):  # type: ignore[no-untyped-def]
+    """The largest F where η ≤ near; where η > near the largest, the smallest, their sum, and how many they are."""
+    bar, lowest, zero, one = spread(near), spread(-BIG * BIG), spread(0.0), spread(1.0)
+    outside = most = opposite = lowest
+    total = count = zero
+    for at in range(0, F.size, LANES):
+        f, held = load(F, at), load(eta, at)
+        out, inside, against = (
+            where_greater(held, bar, lowest, f),
+            where_greater(held, bar, f, lowest),
+            where_greater(held, bar, zero - f, lowest),
+        )
+        outside = where_greater(out, outside, out, outside)
+        most = where_greater(inside, most, inside, most)
+        opposite = where_greater(against, opposite, against, opposite)
+        total += where_greater(held, bar, f, zero)
+        count += where_greater(held, bar, one, zero)
+    return largest_of(outside), largest_of(most), -largest_of(opposite), sum_of(total), sum_of(count)
+
+
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def threshold(D, theta, total):  # type: ignore[no-untyped-def]
     """The θ with Σ_r max(D_r − θ, 0) = total > 0, so that min(θ, D) solves the reduced problem; from one below it.
@@ -43,7 +75,7 @@ def threshold(D, theta, total):  # type: ignore[no-untyped-def]
     """
     before = -1.0
     while True:
-        inside, count = above(D, D.size, theta)
+        inside, count = above(D, theta)
         if count == before or count == 0:
             return theta
         before, theta = count, max(theta, (inside - total) / count)
@@ -87,7 +119,7 @@ def judge(F, eta, y, cost, paired):  # type: ignore[no-untyped-def]
                 worst = max(worst, slope if up else 0.0, -slope if down else 0.0)
                 lead = min(lead, -1.0 if up and down else (slope if down else -slope))
         return worst, F[y], F[y], lead
-    outside, most, least, total, holders = extremes(F, eta, F.size, near)
+    outside, most, least, total, holders = extremes(F, eta, near)
     most = max(outside, most)
     return most - least, most, total / holders, least - outside if holders == 1 else -1.0
 
@@ -114,7 +146,8 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
         eta[y] = cost - total
         return
     if square > 0:
-        spread_out(F, eta, step, F.size, most, 1 / square)
+        for r in range(F.size):
+            step[r] = (F[r] - most) / square + eta[r]
         # The θ of the classes that held something bounds that of all from below.
         theta = threshold(step, (mean - most) / square, cost)
     else:
@@ -125,7 +158,10 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
         step[:] = 0
         step[first] = cost
         theta = 0.0
-    settle(step, eta, F.size, theta)
+    for r in range(F.size):
+        new = max(step[r] - theta, 0.0)
+        step[r] = eta[r] - new
+        eta[r] = new
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -149,15 +185,36 @@ def certify_gradients(F, machine, eta, verdicts):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True)
+def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-untyped-def]
+    """F += Σ_s values[s] · M[feature of s], s from start to stop; M flat."""
+    # Numbers without a sign are indices that need no check for negative ones.
+    first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
+    for at in range(0, F.size, LANES):
+        total = load(F, at)
+        for s in range(first, last):
+            total = spread(values[s]) * load(M, features[s - before] * F.size + at) + total
+        store(F, at, total)
+
+
+@njit(nogil=True, cache=True)
+def add_example(values, features, start, stop, shift, M, step):  # type: ignore[no-untyped-def]
+    """M[feature of s] += values[s] · step, s from start to stop; M flat."""
+    first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
+    for at in range(0, step.size, LANES):
+        own = load(step, at)
+        for s in range(first, last):
+            place = features[s - before] * step.size + at
+            store(M, place, spread(values[s]) * own + load(M, place))
+
+
+@njit(nogil=True, cache=True)
 def certify_vectors(X, machine, eta, M, first, last, verdicts):  # type: ignore[no-untyped-def]
     """The verdict on some examples of explicit vectors, which are as for `descend`."""
     values, features, indptr, stride = X
     y, cost, _, targets, target, paired = machine
-    k = eta.shape[1]
     for i in range(first, last):
         F = targets[target[i]].copy()
-        for lane in range(0, k, LANES):
-            add_scores(values, features, indptr[i], indptr[i + 1], i * stride, M, k, lane, F)
+        add_scores(values, features, indptr[i], indptr[i + 1], i * stride, M, F)
         _certify(F, eta[i], y[i], cost[i], paired, verdicts[i])
 
 
@@ -199,8 +256,7 @@ def descend(X, machine, eta, M, work, active, counts, worst, tol, max_epochs, vi
             prefetch(values, line)
         F[:] = targets[target[i]]
         start, stop, shift = indptr[i], indptr[i + 1], i * stride
-        for lane in range(0, k, LANES):
-            add_scores(values, features, start, stop, shift, M, k, lane, F)
+        add_scores(values, features, start, stop, shift, M, F)
         psi, most, mean, lead = judge(F, eta[i], y[i], cost[i], paired)
         if lead > LEAD * worst[1]:
             size -= 1
@@ -212,8 +268,7 @@ def descend(X, machine, eta, M, work, active, counts, worst, tol, max_epochs, vi
         if psi <= NEGLIGIBLE * tol:
             continue
         reduce(F, eta[i], y[i], cost[i], squares[i], paired, most, mean, step)
-        for lane in range(0, k, LANES):
-            add_row(values, features, start, stop, shift, M, k, lane, step)
+        add_example(values, features, start, stop, shift, M, step)
     counts[0], counts[1], counts[3] = at, size, draw
     return done
 
