@@ -15,8 +15,7 @@ from scipy import sparse
 
 from outputcodes._ground.blocks import Run, row_blocks, serially
 from outputcodes._kernel_machines.kernel_function import ROWS_AT_A_TIME, Kernel, rbf_block, to_the_power
-from outputcodes._kernel_machines.smo.lanes import LANES
-from outputcodes._kernel_machines.smo.pairs import gather
+from outputcodes._kernel_machines.rows import gather
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -24,8 +23,6 @@ Array = NDArray[np.float64]
 # With so many features a distance takes longer to compute than to read, and is kept for other parameters; where none
 # have been asked for as yet, only if it takes much longer, for it takes as much memory as the Gram matrix again.
 KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
-# What a pass over whole vectors, which reads LANES values at a time, may read beyond the last row.
-SPARE = LANES
 # The highest power of computed rbf values that is taken for another gamma: so many units in the last place it may err.
 HIGHEST_POWER = 4096
 
@@ -67,8 +64,6 @@ class Gram:
     spent : bool, default=False
         Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory, after which it
         holds nothing (its capacity is 0) and has only its geometry to share.
-    flat : ndarray of shape (capacity·n + SPARE,)
-        The same memory in one line, with a few values to spare; empty for kernel values that were given.
     """
 
     def __init__(
@@ -87,7 +82,7 @@ class Gram:
         # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
-            self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
+            self.store = np.asarray(X, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
         else:
             capacity = min(self.n, int(megabytes * 2**20 / (self.n * np.dtype(dtype).itemsize)))
@@ -97,13 +92,15 @@ class Gram:
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
             # Pages of memory are taken only when rows are written to them.
-            size = capacity * self.n + SPARE
-            left = like._given_up(dtype, size) if like is not None else None
-            if like is not None and left is not None:
+            shape = capacity, self.n
+            left = like._given_up(dtype, shape) if like is not None else None
+            if room is not None:
+                self.store = room[: capacity * self.n].reshape(shape)
+            elif like is not None and left is not None:
+                self.store = left[0]
                 self._take_powers(like, left[1])
-            self.flat = room if room is not None else left[0] if left is not None else np.empty(size, dtype=dtype)
-            self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
-            self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
+            else:
+                self.store = np.empty(shape, dtype=dtype)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
@@ -190,7 +187,7 @@ class Gram:
         with self._lock:
             self._slot[:] = self._row[:] = -1
             self._power = 0
-            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.flat)
+            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.store.ravel())
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
         """(len(rows), n) kernel values, a copy.
@@ -231,20 +228,20 @@ class Gram:
         """While entered, rows that are held stay where they are."""
         return nullcontext() if self.capacity == self.n else self._lock
 
-    def _given_up(self, dtype: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
+    def _given_up(self, dtype: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
         """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs; slots in use."""
         with self._lock:
-            if not self.spent or (self.flat.dtype, self.flat.size) != (dtype, size):
+            if not self.spent or (self.store.dtype, self.store.shape) != (dtype, shape):
                 return None
-            room, held = self.flat, self._row >= 0
-            self.flat, self.store = np.empty(0, dtype), np.empty((0, self.n), dtype)
+            room, held = self.store, self._row >= 0
+            self.store = np.empty((0, self.n), dtype)
             self._row = self._last_use = np.empty(0, dtype=np.intp)
             self._slot[:] = -1
             return room, held
 
     def _take_powers(self, like: Gram, held: NDArray[np.bool_]) -> None:
         """Go on from the rows that another Gram matrix has left in the memory, if their powers are rows of this one."""
-        exact = like.flat.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
+        exact = like.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
             self._order = Order(like.place, like._order.X)

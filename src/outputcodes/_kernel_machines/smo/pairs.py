@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation on a small Gram matrix; computing, copying and adding the rows of a large one.
+"""Sequential minimal optimisation of one column on a Gram matrix in memory.
 
 The problem of one column, in signed coefficients β_i = t_i α_i, is
 
@@ -8,10 +8,9 @@ With e = t − Kβ, a coefficient may grow if β < hi ("up") and shrink if β > 
 max{e_i : i up} − min{e_j : j low} ≤ ε (Keerthi et al. 2001). A pair is chosen by its second-order gain
 (Fan, Chen & Lin 2005, WSS 2). Without the constraint 0 takes part in both extrema.
 
-Arrays: row i of K is lines[slot[i]·stride :], followed by any values up to `width`, a multiple of LANES. Where slot[i]
-is −1, it is first copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`; from runs[r] to
-runs[r + 1], `rows` are neighbours. work (4, width) in K's dtype holds e, 0 or −BIG for up, 0 or +BIG for low, and the
-diagonal. The answers are β and e, in place.
+Arrays: row i of K is lines[slot[i]·p : (slot[i] + 1)·p], p being the number of rows. Where slot[i] is −1, it is first
+copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`; from runs[r] to runs[r + 1], `rows`
+are neighbours. work (4, p) holds e, 0 or −BIG for up, 0 or +BIG for low, and the diagonal. β and e change in place.
 """
 
 from __future__ import annotations
@@ -19,25 +18,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernel_machines.smo.lanes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
+from outputcodes._kernel_machines.smo.passes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(nogil=True, cache=True)
-def line(lines, slot, stride, store, rows, runs, i, width):  # type: ignore[no-untyped-def]
+def line(lines, slot, store, rows, runs, i):  # type: ignore[no-untyped-def]
     """Row i of the Gram matrix of `rows`, copied out of `store` when it is first asked for."""
+    p = rows.size
     if slot[i] < 0:
-        slot[i] = slot[rows.size]
-        slot[rows.size] += 1
-        copy, row = lines[slot[i] * stride : slot[i] * stride + width], store[rows[i]]
+        slot[i] = slot[p]
+        slot[p] += 1
+        copy, row = lines[slot[i] * p : (slot[i] + 1) * p], store[rows[i]]
         for r in range(runs.size - 1):
             part, source = copy[runs[r] : runs[r + 1]], row[rows[runs[r]] :]
             for b in range(part.size):
                 part[b] = source[b]
-        for b in range(rows.size, width):
-            copy[b] = 0
-    return lines[slot[i] * stride : slot[i] * stride + width]
+    return lines[slot[i] * p : (slot[i] + 1) * p]
 
 
 @njit(nogil=True, cache=True)
@@ -61,26 +59,24 @@ def set_sides(i, beta, lo, hi, up, low):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_pairs(lines, slot, stride, store, rows, runs, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
+def solve_pairs(lines, slot, store, rows, runs, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
     """Pairs under Σβ constant, until the violation is at most `tol`; the number of steps."""
-    number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    row_i = row_j = line(lines, slot, stride, store, rows, runs, 0, e.size)
-    step = number(0)
+    row_i = row_j = line(lines, slot, store, rows, runs, 0)
+    step = 0.0
     steps = 0
     for steps in range(max_steps + 1):
         i, lowest = move_pair(e, up, low, row_i, row_j, step)
         highest = e[i] + up[i]
         if highest - lowest <= tol or steps == max_steps:
             break
-        row_i = line(lines, slot, stride, store, rows, runs, i, e.size)
-        (j,) = pair_gains(e, low, diag, row_i, diag[i], highest)
-        row_j = line(lines, slot, stride, store, rows, runs, j, e.size)
-        exact = np.float64(highest - e[j]) / max(np.float64(diag[i] + diag[j] - row_i[j] - row_i[j]), TAU)
-        exact = min(exact, hi[i] - beta[i], beta[j] - lo[j])
-        beta[i] = min(beta[i] + exact, hi[i])
-        beta[j] = max(beta[j] - exact, lo[j])
-        step = number(exact)
+        row_i = line(lines, slot, store, rows, runs, i)
+        j = pair_gains(e, low, diag, row_i, diag[i], highest)
+        row_j = line(lines, slot, store, rows, runs, j)
+        step = (highest - e[j]) / max(diag[i] + diag[j] - 2.0 * row_i[j], TAU)
+        step = min(step, hi[i] - beta[i], beta[j] - lo[j])
+        beta[i] = min(beta[i] + step, hi[i])
+        beta[j] = max(beta[j] - step, lo[j])
         set_sides(i, beta, lo, hi, up, low)
         set_sides(j, beta, lo, hi, up, low)
     return steps
@@ -110,123 +106,35 @@ def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def solve_unbalanced(lines, slot, stride, store, rows, runs, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
+def solve_unbalanced(lines, slot, store, rows, runs, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
     """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps.
 
     `offset` is added to the kernel values, and is part of the diagonal already.
     """
-    number = work.dtype.type
     e, up, low, diag = work[0], work[1], work[2], work[3]
-    row_i = row_j = line(lines, slot, stride, store, rows, runs, 0, e.size)
+    inverse = np.empty(e.size)
+    for i in range(e.size):
+        inverse[i] = 1 / max(diag[i], TAU)
+    row_i = row_j = line(lines, slot, store, rows, runs, 0)
     x = y = 0.0
     steps = 0
     for steps in range(max_steps + 1):
-        shift = number(offset * (x + y))
-        i, steepest = move_two(e, up, low, diag, row_i, row_j, number(x), number(y), shift)
+        i, steepest = move_two(e, up, low, inverse, row_i, row_j, x, y, offset * (x + y))
         # The violation is at most twice the largest slope.
         if 2 * steepest <= tol or steps == max_steps:
             break
-        own = max(np.float64(diag[i]), TAU)
+        own = max(diag[i], TAU)
         x, y = min(max(e[i] / own, lo[i] - beta[i]), hi[i] - beta[i]), 0.0
-        row_i = row_j = line(lines, slot, stride, store, rows, runs, i, e.size)
-        (j,) = partner_gains(e, up, low, diag, row_i, number(offset), number(x), number(1 / own), number(1e-5 * own))
+        row_i = row_j = line(lines, slot, store, rows, runs, i)
+        j = partner_gains(e, up, low, diag, row_i, offset, x, inverse[i], 1e-5 * own)
         if j != i:
             x, y = _best_two(
-                own, np.float64(row_i[j]) + offset, max(np.float64(diag[j]), TAU), np.float64(e[i]), np.float64(e[j]),
+                own, row_i[j] + offset, max(diag[j], TAU), e[i], e[j],
                 lo[i] - beta[i], hi[i] - beta[i], lo[j] - beta[j], hi[j] - beta[j],
             )  # fmt: skip
-            row_j = line(lines, slot, stride, store, rows, runs, j, e.size)
+            row_j = line(lines, slot, store, rows, runs, j)
             beta[j] = min(max(beta[j] + y, lo[j]), hi[j])
         beta[i] = min(max(beta[i] + x, lo[i]), hi[i])
         set_sides(i, beta, lo, hi, up, low)
         set_sides(j, beta, lo, hi, up, low)
     return steps
-
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def _powers_of_two(products, left, right, scale, out, bits, whole):  # type: ignore[no-untyped-def]
-    """out = 2^(scale·max(0, left + right − 2·products)), scale < 0: a polynomial for the part of the exponent
-    within ±½ (it errs by 3e-9), the whole part added to the exponent's `bits`."""
-    number = np.float32
-    for s in range(products.size):
-        distance = left + right[s] - 2 * products[s]
-        power = scale * (distance if distance > 0 else 0.0)
-        power = power if power > -126.0 else -126.0
-        nearest = np.floor(power + 0.5)
-        whole[s] = np.int32(nearest) << np.int32(23)
-        x = number(power - nearest)
-        p = number(1.54614447e-4) * x + number(1.34004282e-3)
-        p = p * x + number(9.61805668e-3)
-        p = p * x + number(5.55032723e-2)
-        p = p * x + number(2.40226509e-1)
-        p = p * x + number(6.93147207e-1)
-        out[s] = p * x + number(1)
-    for s in range(products.size):
-        bits[s] += whole[s]
-
-
-@njit(nogil=True, cache=True)
-def rbf_rows(products, left, right, gamma, out, slots, first):  # type: ignore[no-untyped-def]
-    """out[slots[a], first + b] = exp(−γ(left[a] + right[b] − 2·products[a, b])) in float32, to its last digit but one.
-
-    Distances are in float64: their difference of large numbers keeps its digits.
-    """
-    width, scale = 1024, -gamma / np.log(2.0)
-    bits, whole = out.view(np.int32), np.empty(width, np.int32)
-    for a in range(slots.size):
-        row, row_bits = out[slots[a]], bits[slots[a]]
-        for b in range(0, right.size, width):
-            stop = min(b + width, right.size)
-            here = slice(first + b, first + stop)
-            _powers_of_two(products[a, b:stop], left[a], right[b:stop], scale, row[here], row_bits[here], whole)
-
-
-@njit(nogil=True, cache=True)
-def _neighbours(columns):  # type: ignore[no-untyped-def]
-    for b in range(1, columns.size):
-        if columns[b] != columns[b - 1] + 1:
-            return False
-    return columns.size > 0
-
-
-@njit(nogil=True, cache=True)
-def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """out[a, b] = store[slots[a], columns[b]]; neighbouring columns are copied as they lie."""
-    # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
-    together = _neighbours(columns)
-    for a in range(slots.size):
-        row, line = store[slots[a]], out[a]
-        if together:
-            row = row[columns[0] :]
-            for b in range(columns.size):
-                line[b] = row[b]
-        else:
-            for b in range(columns.size):
-                line[b] = row[columns[b]]
-
-
-@njit(nogil=True, cache=True, fastmath=_FAST)
-def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
-    for s in range(row.size):
-        out[s] += factor * row[s]
-
-
-@njit(nogil=True, cache=True)
-def add_rows(store, slots, starts, targets, factors, columns, buffer, out):  # type: ignore[no-untyped-def]
-    """out[targets[t]] += factors[t]·store[slots[a], columns] for t from starts[a] to starts[a + 1]: a sparse product.
-
-    Each row is read once for all its targets; `buffer` is for one whose columns are not neighbours.
-    """
-    together = _neighbours(columns)
-    for a in range(slots.size):
-        if starts[a] == starts[a + 1]:
-            continue
-        row = store[slots[a]]
-        if together:
-            row = row[columns[0] : columns[0] + columns.size]
-        else:
-            for b in range(columns.size):
-                buffer[b] = row[columns[b]]
-            row = buffer
-        for t in range(starts[a], starts[a + 1]):
-            add_multiple(factors[t], row, out[targets[t]])

@@ -6,7 +6,7 @@ import numpy as np
 
 from outputcodes._ground.blocks import Run, row_blocks
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.smo.pairs import gather
+from outputcodes._kernel_machines.rows import gather
 from outputcodes._kernel_machines.spoc.problem import Array, Certificate, Problem, Rows
 from outputcodes._kernel_machines.spoc.steps import certify_gradients, sweep
 

@@ -22,9 +22,10 @@ from scipy import sparse
 from outputcodes._ground.blocks import BLOCK_VALUES, Run, row_blocks, serially
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import rbf_block
+from outputcodes._kernel_machines.rows import add_rows, gather
 from outputcodes._kernel_machines.smo.columns import REFRESHES
-from outputcodes._kernel_machines.smo.lanes import BIG, LANES
-from outputcodes._kernel_machines.smo.pairs import add_rows, gather, solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.smo.pairs import solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.smo.passes import BIG
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -95,20 +96,14 @@ class Dual:
         return float(self.biases(e, box, np.array(ends)[:, None], ONE)[0])
 
     def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
-        """Solve one column on K (p, width), changing β = box[0]; the number of steps."""
-        p, width, number = len(e), K.shape[1], K.dtype.type
+        """Solve one column on K (p, p), changing β = box[0]; the number of steps."""
         beta, lo, hi = box
-        work = np.zeros((4, width), dtype=K.dtype)
-        work[0, :p] = e
-        work[1], work[2] = -BIG, BIG
-        work[1, :p][beta < hi] = 0
-        work[2, :p][beta > lo] = 0
-        work[3, :p] = K.diagonal() + number(self.offset)
-        every = np.arange(p + 1)
-        lines = K.ravel(), every, width, K, every[:p], every[[0, p]]
+        work = np.stack([e, np.where(beta < hi, 0, -BIG), np.where(beta > lo, 0, BIG), K.diagonal() + self.offset])
+        every = np.arange(len(e) + 1)
+        lines = K.ravel(), every, K, every[:-1], every[[0, -1]]
         if self.free_bias:
-            return int(solve_pairs(*lines, work, beta, lo, hi, number(tol), max_steps))
-        return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, number(tol), max_steps))
+            return int(solve_pairs(*lines, work, beta, lo, hi, tol, max_steps))
+        return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, tol, max_steps))
 
 
 class Solution(NamedTuple):
@@ -151,19 +146,12 @@ def levelled(plus: Array, minus: Array) -> Array:
     return scale
 
 
-def padded(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
-    """An empty matrix for kernel values, its columns rounded up to whole lanes, the last ones 0."""
-    K = np.empty((rows, -(-columns // LANES) * LANES), dtype=dtype)
-    K[:, columns:] = 0
-    return K
-
-
 def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> Solution:
     """One column on the Gram matrix of its own rows: target (n,), box (3, n) with β, which changes, and its bounds."""
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         if K.dtype == np.float64:
-            e = target - K[:, : len(rows)] @ beta - dual.offset * beta.sum()
+            e = target - K @ beta - dual.offset * beta.sum()
         else:
             e = target - _exact(dual, rows, beta[None], serially)[0]
         highest, lowest = dual.violation(e, box)
@@ -177,13 +165,13 @@ def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
     """The Gram matrix of some rows, half of it computed and half mirrored."""
     gram, p = dual.gram, len(rows)
     kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
-    K = padded(p, p, gram.store.dtype)
+    K = np.empty((p, p), dtype=gram.store.dtype)
     for block in row_blocks(p, 8 * p):
         if kernel.name == "rbf" and K.dtype == np.float32:
             rbf_block(kernel, A[block], A[block.start :], K, np.arange(p)[block], block.start)
         else:
-            K[block, block.start : p] = kernel.block(gram.X[rows[block]], A[block.start :])
-        K[block.stop :, block] = K[block, block.stop : p].T
+            K[block, block.start :] = kernel.block(gram.X[rows[block]], A[block.start :])
+        K[block.stop :, block] = K[block, block.stop :].T
     return K
 
 
@@ -374,6 +362,6 @@ def _first_of_each(values: Rows) -> Rows:
 
 def _local(dual: Dual, slots: Rows, columns: Rows) -> NDArray[Any]:
     """The Gram matrix of a working set."""
-    K = padded(len(slots), len(columns), dual.gram.store.dtype)
+    K = np.empty((len(slots), len(columns)), dtype=dual.gram.store.dtype)
     dual.run(lambda b: gather(dual.gram.store, slots[b], columns, K[b]), row_blocks(len(slots), 8 * len(columns)))
     return K

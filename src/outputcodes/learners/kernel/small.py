@@ -43,13 +43,15 @@ def solve_small(
     if start is not None and dual.free_bias:
         beta = _balanced(beta, cuts[:-1], column)
     e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
+    # Kernel values that were given may be in any order, and read-only.
+    store = np.require(gram.store, requirements=["C", "W"])
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:
         """Some steps of a block of columns; the first column that needs more of them."""
         first, stop = block
         vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
-        kernel = gram.store, gram.flat, dual.offset, True if dual.free_bias else None
+        kernel = store, dual.offset, True if dual.free_bias else None
         return first + int(solve_block(*kernel, *vectors, dual.tol, dual.max_iter, BUDGET))
 
     waiting = list(zip([0, *stops[:-1].tolist()], stops.tolist(), strict=True))
