@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import KernelSVM
-from outputcodes.learners.kernel.columns import FittedKernelColumns
+from outputcodes.learners.kernel.fitted import FittedKernelColumns
 from reproduce.comparing import Slope, slope
 from reproduce.experiment import Claim, Experiment, Findings, Picture, Result, Table, Unit, Verdict
 

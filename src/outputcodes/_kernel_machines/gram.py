@@ -54,16 +54,13 @@ class Gram:
 
     The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice. Where they fit
     twice, Gram matrices made `like` others keep distances or inner products too, and take them from those; one of rbf
-    with a whole multiple of the gamma of one that is spent takes powers of its values.
+    with a whole multiple of the gamma of one that was released takes powers of its values.
 
     Attributes
     ----------
     store : ndarray of shape (capacity, n)
         The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
         place[i].
-    spent : bool, default=False
-        Set it when nobody will use this Gram matrix any more: the next one `like` it takes its memory, after which it
-        holds nothing (its capacity is 0) and has only its geometry to share.
     """
 
     def __init__(
@@ -78,7 +75,7 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
-        self.spent = False
+        self._released = False
         # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
@@ -213,25 +210,35 @@ class Gram:
                 return out.T
         return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
 
-    def serves(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> bool:
-        """Whether a new Gram matrix of these would be the same as this one."""
+    def release(self) -> None:
+        """Let the next Gram matrix that is made `like` this one take over its memory.
+
+        After that this one holds nothing: its capacity is 0, and it has only its geometry to share.
+        """
+        self._released = True
+
+    def remade(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> Gram:
+        """Return the Gram matrix of these: this one, no longer released, if it is the same, else one made `like` it."""
         mine = (self.kernel.name, self.kernel.gamma, self.kernel.degree, self.kernel.coef0, self.megabytes)
-        return (
+        if (
             self.capacity > 0
             and mine == (kernel.name, kernel.gamma, kernel.degree, kernel.coef0, megabytes)
             and self.store.dtype == dtype
             and _equal(kernel.centre, self.kernel.centre)
             and _equal(X, self.X)
-        )
+        ):
+            self._released = False
+            return self
+        return Gram(kernel, X, dtype, megabytes, like=self)
 
     def _steady(self) -> AbstractContextManager[Any]:
         """While entered, rows that are held stay where they are."""
         return nullcontext() if self.capacity == self.n else self._lock
 
     def _given_up(self, dtype: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
-        """The memory of a Gram matrix that is spent, to one successor, if it is what that one needs; slots in use."""
+        """Return the memory and the slots in use, to one successor, if this is released and what that one needs."""
         with self._lock:
-            if not self.spent or (self.store.dtype, self.store.shape) != (dtype, shape):
+            if not self._released or (self.store.dtype, self.store.shape) != (dtype, shape):
                 return None
             room, held = self.store, self._row >= 0
             self.store = np.empty((0, self.n), dtype)

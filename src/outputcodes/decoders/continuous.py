@@ -301,7 +301,7 @@ def _slack(D: Array, y: Rows, cost: Array) -> float:
     return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
 
 
-def _stopped_short(certificate: _spoc.Certificate) -> list[float]:
+def _stopped_short(certificate: _spoc.SpocCertificate) -> list[float]:
     """The gap, if it is too large."""
     enough = certificate.converged or certificate.gap <= ENOUGH * certificate.value
     return [] if enough else [certificate.gap]

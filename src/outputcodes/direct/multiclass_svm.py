@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.blocks import over_blocks, row_blocks, threads
+from outputcodes._ground.blocks import threads
 from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
-from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
-from outputcodes._kernel_machines.spoc import Solution, solve
+from outputcodes._kernel_machines.expansion import expand_new
+from outputcodes._kernel_machines.parameters import KernelParameters
+from outputcodes._kernel_machines.spoc import SpocSolution, solve
 
 Array = NDArray[np.float64]
 
 FORMULATIONS = ("crammer-singer", "weston-watkins")
-# Up to here, or for tolerances below this, kernel values are kept in float64; else in float32.
-EXACT_ROWS, EXACT_TOL = 4000, 1e-4
 
 
-class MulticlassSVC(ClassifierMixin, BaseEstimator):
+class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     """The multiclass support vector machine: one machine for each class, trained together, without a bias.
 
     It minimises ½ Σ_r ‖w_r‖² + C Σ_i ξ_i, where with the scores f_r(x) = w_r·x (or their kernel form) ξ_i is
@@ -127,8 +122,6 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         """Train; a weight multiplies C for its row."""
         self._check_parameters()
         X = validate_data(self, X, **self._checks())
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         cost = np.full(len(labels), float(self.C)) if weight is None else self.C * weight
@@ -148,9 +141,7 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         if self.kernel == "linear":
             solution = solve(X, **problem, seed=as_seed(self.random_state))
         else:
-            kernel = self._kernel(X)
-            dtype = np.float64 if len(labels) <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
-            gram = Gram(kernel, kernel.features(X), dtype, self.cache_size)
+            gram = self._gram(X, centred=self.kernel == "rbf")
             with threads(self.n_jobs) as run:
                 solution = solve(gram, **problem, run=run)
         self.classes_ = classes
@@ -159,7 +150,7 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         if solution.M is not None:
             self.coef_ = solution.M
         else:
-            self._kernel_, self._anchors_ = kernel, kernel.anchors(gram.X, self.support_)
+            self._kernel_, self._anchors_ = gram.kernel, gram.kernel.anchors(gram.X, self.support_)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -173,7 +164,7 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         predicted: NDArray[Any] = self.classes_[D.argmax(axis=1) if D.ndim == 2 else (D > 0).astype(np.intp)]
         return predicted
 
-    def _keep(self, solution: Solution) -> None:
+    def _keep(self, solution: SpocSolution) -> None:
         """The parts of a solution that stay."""
         certificate = solution.certificate
         self.support_ = np.flatnonzero(solution.tau.any(axis=1))
@@ -205,50 +196,11 @@ class MulticlassSVC(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **self._checks())
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_.T)
-        D = np.empty((X.shape[0], len(self.classes_)))
-
-        def answer(block: slice) -> None:
-            D[block] = self._kernel_.block(self._kernel_.features(X[block]), self._anchors_) @ self.dual_coef_.T
-
-        over_blocks(answer, row_blocks(len(D), len(self.support_)), self.n_jobs)
-        return D
-
-    def _kernel(self, X: Any) -> Kernel:
-        """With its parameters; distances don't change when features are centred, but keep more digits."""
-        gamma = self.gamma
-        if gamma == "scale":
-            variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
-            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        elif gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        centred = self.kernel == "rbf" and not sparse.issparse(X)
-        return Kernel(self.kernel, float(gamma), self.degree, self.coef0, X.mean(axis=0) if centred else None)
-
-    def _checks(self) -> dict[str, Any]:
-        return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
+        k = len(self.classes_)
+        pieces = [(slice(None), np.arange(k), self.dual_coef_.T)]
+        return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
-        if not (callable(self.kernel) or self.kernel in KERNELS):
-            raise ValueError(
-                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks."
-            )
+        super()._check_parameters()
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")
-        for name in ("C", "tol", "cache_size", "max_iter"):
-            if not _is_number(value := getattr(self, name), above=0):
-                raise ValueError(f"{name}={value!r} must be a positive number.")
-        for name in ("degree", "coef0"):
-            if not _is_number(value := getattr(self, name)):
-                raise ValueError(f"{name}={value!r} must be a finite number.")
-        if self.gamma not in ("scale", "auto") and not _is_number(self.gamma, above=0):
-            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
-
-
-def _is_number(value: Any, above: float = -math.inf) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf

@@ -131,15 +131,16 @@ def test_an_arranged_gram_matrix_answers_the_same_values():
     assert np.allclose(gram.rows(rows), K[rows], atol=1e-12)
 
 
-def test_a_spent_gram_matrix_gives_its_memory_and_its_distances():
+def test_a_released_gram_matrix_gives_its_memory_and_its_distances():
     first = Gram(Kernel("rbf", gamma=0.3), X, np.float64, 100)
     first.arrange(y)
     first.hold(np.arange(len(y)))
-    memory, first.spent = first.store, True
+    memory = first.store
+    first.release()
     second = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=first)
     assert np.shares_memory(memory, second.store)
     assert np.allclose(second.rows(np.arange(len(y))), K, atol=1e-12)
-    second.spent = True
+    second.release()
     third = Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100, like=second)
     assert np.array_equal(third.place, second.place)
     assert np.allclose(third.rows(np.arange(len(y))), K, atol=1e-12)
@@ -151,7 +152,7 @@ def test_a_multiple_of_gamma_takes_powers_of_the_values(factor, monkeypatch):
     first.arrange(y)
     some, rows = np.arange(0, len(y), 3), np.arange(len(y))
     first.hold(some)
-    first.spent = True
+    first.release()
     computed, block = [], Kernel.block
     monkeypatch.setattr(Kernel, "block", lambda self, A, *rest: computed.append(len(A)) or block(self, A, *rest))
     second = Gram(Kernel("rbf", gamma=0.002 * factor), X, np.float64, 100, like=first)
@@ -169,7 +170,7 @@ def test_other_gammas_take_no_powers(gamma, dtype, monkeypatch):
     monkeypatch.setattr(gram, "to_the_power", lambda p, values: powers.append(p))
     first = Gram(Kernel("rbf", gamma=0.002), X, dtype, 100)
     first.hold(rows)
-    first.spent = True
+    first.release()
     second = Gram(Kernel("rbf", gamma=gamma), X, dtype, 100, like=first)
     assert np.allclose(second.rows(rows), rbf_kernel(X, gamma=gamma), rtol=1e-6 if dtype == np.float32 else 1e-12)
     assert not powers
@@ -178,7 +179,7 @@ def test_other_gammas_take_no_powers(gamma, dtype, monkeypatch):
 def test_powers_are_taken_once_even_if_interrupted():
     rows, first = np.arange(len(y)), Gram(Kernel("rbf", gamma=0.1), X, np.float64, 100)
     first.hold(rows)
-    first.spent = True
+    first.release()
     second = Gram(Kernel("rbf", gamma=0.2), X, np.float64, 100, like=first)
 
     def interrupted(task, blocks):
@@ -205,14 +206,15 @@ def test_powers_of_powers_end_before_their_errors_show():
     for gamma in 1e-6 * 8.0 ** np.arange(9):
         gram = Gram(Kernel("rbf", gamma=gamma), X, np.float64, 100, like=before)
         assert np.allclose(gram.rows(rows), rbf_kernel(X, gamma=gamma), rtol=1e-11, atol=0)
-        before, gram.spent = gram, True
+        gram.release()
+        before = gram
 
 
 def test_memory_is_given_away_once_and_with_it_what_was_held():
     first = KernelSVM(gamma=0.1).prepare(X)
     rows = np.arange(len(y))
     first.gram.hold(rows)
-    first.gram.spent = True
+    KernelSVM().release(first)
     second = KernelSVM(gamma=0.3).prepare(X, like=first)
     assert np.allclose(second.gram.rows(rows), rbf_kernel(X, gamma=0.3), atol=1e-12)
     # The same kernel again, and another one: neither in the second's memory, nor from what is there now.
@@ -240,7 +242,7 @@ def test_columns_in_company_read_an_arranged_gram_matrix_right(monkeypatch):
     data = learner.prepare(X)
     expected = learner.fit_columns(data, y, MIXED)
     monkeypatch.setattr(whole, "SMALL", 0)
-    monkeypatch.setattr(columns, "WORKING_SET", 0)
+    monkeypatch.setattr(columns, "FEW_ROWS", 0)
     for init in (None, expected):
         company = learner.fit_columns(data, y, MIXED, init=init)
         assert np.allclose(company.margins(X), expected.margins(X), atol=1e-4)

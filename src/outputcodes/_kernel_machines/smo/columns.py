@@ -12,9 +12,7 @@ from numba import njit
 
 from outputcodes._kernel_machines.rows import add_multiple
 from outputcodes._kernel_machines.smo.pairs import line, runs_of, set_sides, solve_pairs, solve_unbalanced
-
-# How often a column is gone on with when its e, computed afresh, turns out wrong, before it is given up.
-REFRESHES = 10
+from outputcodes._kernel_machines.working_sets import REFRESHES
 
 
 @njit(nogil=True, cache=True)

@@ -66,12 +66,12 @@ def solve_pairs(lines, slot, store, rows, runs, work, beta, lo, hi, tol, max_ste
     step = 0.0
     steps = 0
     for steps in range(max_steps + 1):
-        i, lowest = move_pair(e, up, low, row_i, row_j, step)
+        i = move_pair(e, up, row_i, row_j, step)
         highest = e[i] + up[i]
-        if highest - lowest <= tol or steps == max_steps:
-            break
         row_i = line(lines, slot, store, rows, runs, i)
-        j = pair_gains(e, low, diag, row_i, diag[i], highest)
+        j, gap = pair_gains(e, low, diag, row_i, diag[i], highest)
+        if gap <= tol or steps == max_steps:
+            break
         row_j = line(lines, slot, store, rows, runs, j)
         step = (highest - e[j]) / max(diag[i] + diag[j] - 2.0 * row_i[j], TAU)
         step = min(step, hi[i] - beta[i], beta[j] - lo[j])

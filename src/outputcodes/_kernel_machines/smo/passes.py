@@ -2,9 +2,9 @@
 
 With e = t − Kβ, and the conditions that let a coefficient grow (up = 0, else −BIG) and shrink (low = 0, else BIG):
 
-    move_pair      e ← e − step·(K_i − K_j);          argmax e_i + up_i, min e_j + low_j
-    pair_gains     argmax_j (e_i − e_j)² / (K_ii + K_jj − 2 K_ij), j free to shrink
-    move_two       e ← e − x·K_i − y·K_j − shift;     argmax_i slope_i² / K_ii, max slope_i
+    move_pair      e ← e − step·(K_i − K_j);       argmax e_i, i free to grow
+    pair_gains     argmax_j (e_i − e_j)² / (K_ii + K_jj − 2 K_ij), max e_i − e_j, j free to shrink
+    move_two       e ← e − x·K_i − y·K_j − shift;  argmax_i slope_i² / K_ii, max slope_i
     partner_gains  argmax_j slope_j² / (K_jj − K_ij² / K_ii), once i has moved by x and moves along
 
 These are plain loops that the compiler turns into vector instructions. It does so for the maximum of integers, not of
@@ -34,14 +34,8 @@ _PASS = {
 
 @njit(**_PASS)
 def _bits(value):  # type: ignore[no-untyped-def]
-    """A number that is not negative as an integer in the same order."""
+    """A float as an integer: in the same order if none is negative."""
     return np.float64(value).view(np.int64)
-
-
-@njit(**_PASS)
-def _ordered(bits):  # type: ignore[no-untyped-def]
-    """The bits of any number as an integer in the same order; and back."""
-    return bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
 
 
 @njit(**_PASS)
@@ -57,24 +51,25 @@ def _slope(e, up, low):  # type: ignore[no-untyped-def]
 
 
 @njit(**_PASS)
-def move_pair(e, up, low, row_i, row_j, step):  # type: ignore[no-untyped-def]
-    """Where the largest e that may grow is, and the smallest that may shrink."""
-    best, least = -_ALL_BUT_SIGN, _ALL_BUT_SIGN
+def move_pair(e, up, row_i, row_j, step):  # type: ignore[no-untyped-def]
+    """Where the largest e that may grow is."""
+    best = -_ALL_BUT_SIGN
     for q in range(e.size):
         e[q] -= step * (np.float64(row_i[q]) - np.float64(row_j[q]))
-        best = max(best, _at(_ordered(_bits(e[q] + up[q])), q))
-        least = min(least, _ordered(_bits(e[q] + low[q])))
-    return PLACE - (best & PLACE), np.int64(_ordered(least)).view(np.float64)
+        bits = _bits(e[q] + up[q])
+        best = max(best, _at(bits ^ ((bits >> 63) & _ALL_BUT_SIGN), q))
+    return PLACE - (best & PLACE)
 
 
 @njit(**_PASS)
 def pair_gains(e, low, diag, row_i, own, highest):  # type: ignore[no-untyped-def]
-    """Where the gain of a step with i is largest; `own` is K_ii and `highest` e_i."""
-    best = 0
+    """Where the gain of a step with i is largest, and the largest gap; `own` is K_ii and `highest` e_i."""
+    best = widest = 0
     for q in range(e.size):
         gap = max(highest - (e[q] + low[q]), 0.0)
+        widest = max(widest, _bits(gap))
         best = max(best, _at(_bits(gap * gap / max(own + diag[q] - 2.0 * row_i[q], TAU)), q))
-    return PLACE - (best & PLACE)
+    return PLACE - (best & PLACE), np.int64(widest).view(np.float64)
 
 
 @njit(**_PASS)

@@ -15,7 +15,7 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class Certificate(NamedTuple):
+class SpocCertificate(NamedTuple):
     """How well a machine was solved.
 
     `value` is the objective and `gap` by how much it may exceed the optimum, `violation` the largest ψ, `iterations`
@@ -29,16 +29,16 @@ class Certificate(NamedTuple):
     converged: bool
 
 
-class Solution(NamedTuple):
+class SpocSolution(NamedTuple):
     """Dual variables τ (n, k), the matrix M (k, L) unless it was on a Gram matrix, and the certificate."""
 
     tau: Array
     M: Array | None
-    certificate: Certificate
+    certificate: SpocCertificate
 
 
 @dataclass(frozen=True)
-class Problem:
+class SpocProblem:
     """min ½‖M‖² + Σ c_i ξ_i for examples of positive cost; b_i is targets[target[i]], padded to whole lanes."""
 
     y: Rows
@@ -48,7 +48,7 @@ class Problem:
     paired: bool
 
     @classmethod
-    def of(cls, y: Rows, k: int, cost: Array, targets: Array | None, paired: bool) -> Problem:
+    def of(cls, y: Rows, k: int, cost: Array, targets: Array | None, paired: bool) -> SpocProblem:
         """With the targets b (n, k), or 1 − [y_i = r] for None, which needs k rows only."""
         b = 1 - np.eye(k) if targets is None else targets
         padded = aligned_zeros(len(b), -(-k // LANES) * LANES)
@@ -96,9 +96,9 @@ class Problem:
         """What kernels are told of it, K_ii being the squares."""
         return self.y, self.cost, squares, self.targets, self.target, self.paired
 
-    def certificate(self, verdicts: Array, norm: float, iterations: int, tol: float) -> Certificate:
+    def certificate(self, verdicts: Array, norm: float, iterations: int, tol: float) -> SpocCertificate:
         """From the verdicts on all examples and ‖M‖²."""
         own = self.targets[self.target, self.y]
         value = 0.5 * norm + float(self.cost @ (verdicts[:, 1] + own))
         violation = float(verdicts[:, 0].max(initial=0.0))
-        return Certificate(value, float(verdicts[:, 2].sum()), violation, iterations, violation <= tol)
+        return SpocCertificate(value, float(verdicts[:, 2].sum()), violation, iterations, violation <= tol)

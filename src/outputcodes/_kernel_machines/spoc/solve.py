@@ -10,7 +10,7 @@ from scipy import sparse
 from outputcodes._ground.blocks import Run, serially
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.spoc.gram import solve_gram
-from outputcodes._kernel_machines.spoc.problem import Array, Problem, Rows, Solution
+from outputcodes._kernel_machines.spoc.problem import Array, Rows, SpocProblem, SpocSolution
 from outputcodes._kernel_machines.spoc.vectors import solve_vectors
 
 
@@ -28,7 +28,7 @@ def solve(
     max_iter: int = 10_000,
     seed: int = 0,
     run: Run = serially,
-) -> Solution:
+) -> SpocSolution:
     """Minimise (β/2)‖M‖² + Σ w_i ξ_i subject to ξ_i + h_i·M_{y_i} − h_i·M_r ≥ b_ir.
 
     Parameters
@@ -50,7 +50,7 @@ def solve(
 
     Returns
     -------
-    Solution
+    SpocSolution
         M_r = (1/β) Σ_i τ_ir h_i. The gap holds of the objective above, at the τ given back.
 
     Examples
@@ -69,7 +69,7 @@ def solve(
     rows = np.flatnonzero(cost)
     if targets is not None:
         targets = targets[rows]
-    problem = Problem.of(np.ascontiguousarray(y[rows]), k, cost[rows], targets, paired)
+    problem = SpocProblem.of(np.ascontiguousarray(y[rows]), k, cost[rows], targets, paired)
     eta, M = problem.feasible(None if start is None else start[rows] / beta, k), None
     if isinstance(H, Gram):
         certificate = solve_gram(problem, H, rows, eta, tol, max_iter, run)
@@ -80,4 +80,4 @@ def solve(
         M = by_feature[:, :k].T
     full = np.zeros((n, k))
     full[rows] = beta * problem.signed(eta)[:, :k]
-    return Solution(full, M, certificate._replace(value=beta * certificate.value, gap=beta * certificate.gap))
+    return SpocSolution(full, M, certificate._replace(value=beta * certificate.value, gap=beta * certificate.gap))

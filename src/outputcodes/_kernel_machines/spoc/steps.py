@@ -177,11 +177,13 @@ def _certify(F, eta, y, cost, paired, verdict):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def certify_gradients(F, machine, eta, verdicts):  # type: ignore[no-untyped-def]
-    """The verdict on every example, from its row of F."""
-    y, cost, paired = machine[0], machine[1], machine[5]
+def certify_gradients(F, eta, y, cost, paired, verdicts):  # type: ignore[no-untyped-def]
+    """The verdict on every example, from its column of F (k, n)."""
+    f = np.empty(F.shape[0])
     for i in range(y.size):
-        _certify(F[i], eta[i], y[i], cost[i], paired, verdicts[i])
+        for r in range(f.size):
+            f[r] = F[r, i]
+        _certify(f, eta[i], y[i], cost[i], paired, verdicts[i])
 
 
 @njit(nogil=True, cache=True)

@@ -10,7 +10,7 @@ from sklearn.utils.extmath import row_norms
 
 from outputcodes._ground.blocks import Run, row_blocks
 from outputcodes._ground.lanes import aligned_zeros
-from outputcodes._kernel_machines.spoc.problem import Array, Certificate, Problem
+from outputcodes._kernel_machines.spoc.problem import Array, SpocCertificate, SpocProblem
 from outputcodes._kernel_machines.spoc.steps import certify_vectors, descend
 
 # Values times classes of one call: well below 0.2 s, after which Ctrl-C is heard.
@@ -22,8 +22,8 @@ RECALL = 8 * STRIDE
 
 
 def solve_vectors(
-    problem: Problem, H: Any, eta: Array, start: bool, tol: float, max_iter: int, seed: int, run: Run
-) -> tuple[Array, Certificate]:
+    problem: SpocProblem, H: Any, eta: Array, start: bool, tol: float, max_iter: int, seed: int, run: Run
+) -> tuple[Array, SpocCertificate]:
     """M (L, lanes) at the minimum; eta (n, lanes), with which to `start`, is changed to its dual variables."""
     n, L = H.shape
     if sparse.issparse(H):

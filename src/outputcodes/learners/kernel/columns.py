@@ -1,44 +1,31 @@
-"""Kernel machines for the columns of a code: which rows and boxes each has, and what comes out of solving them."""
+"""Every column of a code solved on one Gram matrix: which rows and boxes each has, and which way it is solved."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
-from outputcodes._ground.blocks import over_blocks, row_blocks
-from outputcodes._kernel_machines.gram import Gram
-from outputcodes.learners.base import Certificate, FittedColumns
-from outputcodes.learners.kernel.decomposition import (
-    STEPS_PER_CALL,
-    WORKING_SET,
-    Dual,
-    Solution,
-    Solutions,
-    levelled,
-    solve_alone,
-    solve_together,
-)
+from outputcodes._ground.blocks import row_blocks, serially
+from outputcodes._kernel_machines.kernel_function import rbf_block
+from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
+from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, DualColumn, DualColumns, levelled
 from outputcodes.learners.kernel.small import is_small, solve_small
+from outputcodes.learners.kernel.together import ColumnsTogether
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-Piece = tuple[slice, Rows, Array]
 
+# Columns that see at most so many rows, and at most half of all, are solved one by one.
+FEW_ROWS = 2048
 # Columns that share a working set: with more, too few rows of it would be each one's own.
 COLUMNS_TOGETHER = 96
-# Values a row that make blocks of training examples whose margins take few products, and leave work for each thread.
-AT_A_TIME = 1024
 
 
 def solve_columns(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> Solutions:
+) -> DualColumns:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
     `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
@@ -52,7 +39,7 @@ def solve_columns(
     if is_small(dual.gram):
         return solve_small(dual, rows, y, M, cost, weight, start)
     seen = size @ (cost > 0)
-    alone = (seen <= WORKING_SET) & (2 * seen <= len(rows))
+    alone = (seen <= FEW_ROWS) & (2 * seen <= len(rows))
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
         """Targets and boxes: (L, n) and (3, L, n), or without L for one column."""
@@ -66,7 +53,7 @@ def solve_columns(
             box[0] = _balanced(beta) if dual.free_bias else beta
         return target, box
 
-    solutions: dict[int, Solution] = {}
+    solutions: dict[int, DualColumn] = {}
     boxes: dict[int, Array] = {}
 
     def one(j: int) -> bool:
@@ -90,9 +77,12 @@ def solve_columns(
     others = np.flatnonzero(~alone)
     for first in range(0, len(others), COLUMNS_TOGETHER):
         columns = others[first : first + COLUMNS_TOGETHER]
-        together = solve_together(dual, rows, *problem(columns, slice(None)))
-        solutions |= zip(columns.tolist(), together, strict=True)
-    return Solutions.of([solutions[j] for j in range(M.shape[1])])
+        target, box = problem(columns, slice(None))
+        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp))
+        together.solve()
+        for j, column in enumerate(columns.tolist()):
+            solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))
+    return DualColumns.of([solutions[j] for j in range(M.shape[1])])
 
 
 def _balanced(beta: Array) -> Array:
@@ -102,178 +92,30 @@ def _balanced(beta: Array) -> Array:
     return balanced
 
 
-@dataclass(frozen=True)
-class KernelData:
-    """Prepared X: the features and the rows of their Gram matrix."""
-
-    gram: Gram
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of X."""
-        return tuple(self.gram.X.shape)
-
-
-class FittedKernelColumns(FittedColumns):
-    """Trained columns f_j(x) = Σ_i β_ij K(x_i, x) + b_j over the support vectors of all columns.
-
-    Support vectors are sorted by class: a class's coefficients are kept only for the columns that it is in.
-
-    Attributes
-    ----------
-    support : ndarray of shape (S,)
-        The support vectors' rows in the prepared data.
-    intercept : ndarray of shape (L,)
-    certificate : Certificate
-        `gap` is the largest violation of the optimality conditions by a pair, `iterations` counts steps.
-    """
-
-    def __init__(
-        self,
-        gram: Gram,
-        columns: Solutions,
-        y: Rows,
-        present: NDArray[np.bool_],
-        rows: Rows,
-        certificate: Certificate,
-        n_jobs: int | None,
-    ) -> None:
-        self.certificate: Certificate | None = certificate
-        self.intercept = columns.bias
-        self.n_jobs = n_jobs
-        self.rows = rows
-        taken = np.zeros(gram.n, dtype=bool)
-        taken[columns.rows] = True
-        support = np.flatnonzero(taken)
-        self.support = support[np.argsort(y[support], kind="stable")]
-        self.kernel = gram.kernel
-        self.n_train = gram.n
-        self.n_classes = len(present)
-        self.anchors = gram.kernel.anchors(gram.X, self.support)
-        self.pieces = _by_class(columns, self.support, y, present)
-
-    def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
-        if isinstance(X, KernelData):
-            gram = X.gram
-            if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
-                return self._of_all(gram)
-            places = gram.place if rows is None else gram.place[rows]
-            order = np.argsort(places)
-            chosen = order if rows is None else rows[order]
-            F = np.empty((len(chosen), len(self.intercept)))
-            F[order] = self._in_blocks(len(chosen), lambda block: gram.between(chosen[block], self.support))
-            return F
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        X = X if rows is None else X[rows]
-        if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
-            raise ValueError(
-                f"X has {X.shape[1]} kernel values a row and the machine was trained on {self.n_train} examples; "
-                "give the values with each of them, in their order."
-            )
-        return np.ascontiguousarray(
-            self._in_blocks(X.shape[0], lambda block: self.kernel.block(self.kernel.features(X[block]), self.anchors))
-        )
-
-    def dual(self) -> Array:
-        """(n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on.
-
-        α is 0 where an example is absent from a column or has no weight, and at most C times its weight. K(x, x) of
-        the same rows is `data.gram.diag[rows]`, to which a folded bias adds 1.
-        """
-        place = np.empty(self.n_train, dtype=np.intp)
-        place[self.rows] = np.arange(len(self.rows))
-        alpha = np.zeros((len(self.rows), len(self.intercept)))
-        for some, columns, beta in self.pieces:
-            alpha[place[self.support[some]][:, None], columns] = np.abs(beta)
-        return alpha
-
-    def start(self, n: int, M: NDArray[np.int8], rows: Rows) -> Array:
-        """(L, len(rows)) coefficients for another training on some of n prepared rows with the code M."""
-        mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
-        if mine != wanted:
-            raise ValueError(
-                "init has {} examples, {} classes and {} columns".format(*mine)
-                + " where the data and the code have {}, {} and {}; ".format(*wanted)
-                + "give columns that were fitted on the same X with the same code, or init=None."
-            )
-        return self.coefficients(rows)
-
-    def coefficients(self, rows: Rows) -> Array:
-        """(L, len(rows)) coefficients β of rows of the prepared data."""
-        beta = np.zeros((self.n_train, len(self.intercept)))
-        for some, columns, values in self.pieces:
-            beta[self.support[some][:, None], columns] = values
-        return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
-
-    def _of_all(self, gram: Gram) -> Array:
-        """(n, L) margins of all training examples, from a Gram matrix that holds the support vectors' rows."""
-        # As far as most rows between them are support vectors too, and all are there, they are taken as they lie.
-        terms: list[tuple[slice | Rows, Rows, Array]] = []
-        order = np.argsort(gram.place)
-        for some, columns, beta in self.pieces:
-            slots = gram.place[self.support[some]]
-            first, stop = slots.min(), slots.max() + 1
-            if stop - first <= 2 * len(slots) and gram.holds(order[first:stop]):
-                factors = np.zeros((len(columns), stop - first))
-                factors[:, slots - first] = beta.T
-                terms.append((slice(first, stop), columns, factors))
-            else:
-                terms.append((slots, columns, np.ascontiguousarray(beta.T)))
-        F = np.empty((gram.n, len(self.intercept)))
-
-        def answer(block: slice) -> None:
-            f = np.repeat(self.intercept[:, None], block.stop - block.start, axis=1)
-            for slots, columns, factors in terms:
-                product = factors @ gram.store[slots, block]
-                if len(columns) == len(f):
-                    f += product
-                else:
-                    f[columns] += product
-            F[order[block]] = f.T
-
-        over_blocks(answer, row_blocks(gram.n, AT_A_TIME), self.n_jobs)
-        return F
-
-    def _in_blocks(self, n: int, values: Callable[[slice], Array]) -> Array:
-        F = np.repeat(self.intercept[:, None], n, axis=1)
-
-        def answer(block: slice) -> None:
-            K = values(block).T
-            for some, columns, beta in self.pieces:
-                if len(columns) == len(F):
-                    F[:, block] += beta.T @ K[some]
-                else:
-                    F[columns, block] += beta.T @ K[some]
-
-        over_blocks(answer, row_blocks(n, len(self.support)), self.n_jobs)
-        return F.T
+def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> DualColumn:
+    """Solve one column on the Gram matrix of its own rows: target (n,), and box (3, n) with β, which changes."""
+    K, beta, steps = _own(dual, rows), box[0], 0
+    for refreshes in range(REFRESHES + 1):
+        if K.dtype == np.float64:
+            e = target - K @ beta - dual.offset * beta.sum()
+        else:
+            e = target - exact_product(dual.gram, rows, beta[None], dual.offset, serially)[0]
+        highest, lowest = dual.violation(e, box)
+        if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
+            break
+        steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
+    return dual.solved(rows, e, box, steps)
 
 
-def _by_class(columns: Solutions, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
-    """The coefficients in dense pieces: some support vectors, the columns that their classes are in, and β there.
-
-    Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
-    """
-    if not len(support):
-        return []
-    taking_part = present[y[support]]
-    # Plain numbers, which every way of saving a model can write.
-    edges = [0, *(1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist(), len(support)]
-    inside = taking_part[edges[:-1]]
-    width, sizes = inside.sum(axis=1), np.diff(edges)
-    stops = np.cumsum(sizes * width)
-    # Where in one line with all pieces a support vector's coefficients begin, and where among them a column's is.
-    piece = np.repeat(np.arange(len(sizes)), sizes)
-    first = (stops - sizes * width)[piece] + (np.arange(len(support)) - np.array(edges)[piece]) * width[piece]
-    within = np.cumsum(inside, axis=1) - 1
-    place = np.empty(len(y), dtype=np.intp)
-    place[support] = np.arange(len(support))
-    row, line = place[columns.rows], np.zeros(stops[-1])
-    line[first[row] + within[piece[row], columns.column]] = columns.beta
-    return [
-        (slice(start, stop), np.flatnonzero(taken), beta.reshape(-1, np.count_nonzero(taken)))
-        for (start, stop), taken, beta in zip(
-            itertools.pairwise(edges), inside, np.split(line, stops[:-1]), strict=True
-        )
-    ]
+def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
+    """Return the Gram matrix of some rows, half of it computed and half mirrored."""
+    gram, p = dual.gram, len(rows)
+    kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
+    K = np.empty((p, p), dtype=gram.store.dtype)
+    for block in row_blocks(p, 8 * p):
+        if kernel.name == "rbf" and K.dtype == np.float32:
+            rbf_block(kernel, A[block], A[block.start :], K, np.arange(p)[block], block.start)
+        else:
+            K[block, block.start :] = kernel.block(gram.X[rows[block]], A[block.start :])
+        K[block.stop :, block] = K[block, block.stop :].T
+    return K

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows
-from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
+from outputcodes._kernel_machines.parameters import KernelParameters
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.kernel.columns import FittedKernelColumns, KernelData, solve_columns
-from outputcodes.learners.kernel.decomposition import Dual
+from outputcodes.learners.kernel.columns import solve_columns
+from outputcodes.learners.kernel.dual import Dual
+from outputcodes.learners.kernel.fitted import FittedKernelColumns, KernelData
 from outputcodes.learners.kernel.small import is_small
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-
-# Up to here, or for tolerances below this, kernel values are kept in float64; else in float32.
-EXACT_ROWS, EXACT_TOL = 4000, 1e-4
 
 FREE_BIAS = (
     "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
@@ -38,7 +32,7 @@ INDEFINITE = (
 )
 
 
-class KernelSVM(SharedLearner):
+class KernelSVM(KernelParameters, SharedLearner):
     """Support vector machines with a kernel, all columns of a code together.
 
     Column j minimises ½‖f‖² + Σ C_i max(0, 1 − t_i (f(x_i) + b)), C_i being C times the weight of example i. As
@@ -118,18 +112,9 @@ class KernelSVM(SharedLearner):
         or inner products are, if it has kept them.
         """
         self._check_parameters()
-        X = self._as_features(X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
-        # Translation changes no distance; nor any linear machine whose intercept is free.
-        centred = not sparse.issparse(X) and (self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free"))
-        kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, X.mean(axis=0) if centred else None)
-        dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
-        features, earlier = kernel.features(X), None if like is None else like.gram
-        if earlier is not None and earlier.serves(kernel, features, dtype, self.cache_size):
-            earlier.spent = False
-            return KernelData(earlier)
-        return KernelData(Gram(kernel, features, dtype, self.cache_size, earlier))
+        # A translation changes no distance, and no linear SVM whose intercept is free.
+        centred = self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free")
+        return KernelData(self._gram(self._as_features(X), centred, None if like is None else like.gram))
 
     def fit_columns(
         self,
@@ -170,7 +155,7 @@ class KernelSVM(SharedLearner):
 
     def release(self, data: KernelData) -> None:
         """Let the next preparation that is made `like` this one take over the memory of its Gram matrix."""
-        data.gram.spent = True
+        data.gram.release()
 
     def leave_one_out_doubt(self) -> str | None:
         """Return why the leave-one-out bound is only an estimate: with a free bias, or an indefinite kernel."""
@@ -189,37 +174,6 @@ class KernelSVM(SharedLearner):
         return float(data.gram.kernel.gamma), float(self.C)
 
     def _check_parameters(self) -> None:
-        if not (callable(self.kernel) or self.kernel in KERNELS):
-            raise ValueError(
-                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks."
-            )
+        super()._check_parameters()
         if self.bias is not False and self.bias not in ("free", "folded", "none"):
             raise ValueError(f"bias={self.bias!r} must be 'free', 'folded' or 'none'.")
-        for name in ("C", "tol", "cache_size", "max_iter"):
-            if not _is_number(value := getattr(self, name), above=0):
-                raise ValueError(f"{name}={value!r} must be a positive number.")
-        for name in ("degree", "coef0"):
-            if not _is_number(value := getattr(self, name)):
-                raise ValueError(f"{name}={value!r} must be a finite number.")
-        if self.gamma not in ("scale", "auto") and not _is_number(self.gamma, above=0):
-            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
-
-    def _gamma(self, X: Any) -> float:
-        if self.gamma != "scale":
-            return float(1.0 / X.shape[1] if self.gamma == "auto" else self.gamma)
-        variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
-        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
-
-    def _checks(self) -> dict[str, Any]:
-        checks = super()._checks()
-        return checks if self.kernel != "precomputed" else checks | {"accept_sparse": False}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
-
-
-def _is_number(value: Any, above: float = -math.inf) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and above < float(value) < math.inf

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.smo.columns import solve_block
-from outputcodes.learners.kernel.decomposition import Dual, Solutions, levelled
+from outputcodes.learners.kernel.dual import Dual, DualColumns, levelled
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ def is_small(gram: Gram) -> bool:
 
 def solve_small(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> Solutions:
+) -> DualColumns:
     """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
     gram, L = dual.gram, M.shape[1]
     # From here on nobody arranges the Gram matrix any more.
@@ -62,7 +62,7 @@ def solve_small(
     ends = dual.ends(e, box, cuts[:-1])
     gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
     certificate = dual.biases(e, box, ends, cuts[:-1]), gap, steps, gap <= dual.tol
-    return Solutions(rows[place[kept]], column[kept], beta[kept], *certificate)
+    return DualColumns(rows[place[kept]], column[kept], beta[kept], *certificate)
 
 
 def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
