@@ -10,8 +10,8 @@ from scipy import sparse
 from outputcodes._ground.blocks import threads
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
+from outputcodes._kernel_machines.spoc import reduced as kernels
 from outputcodes._kernel_machines.spoc import solve
-from outputcodes._kernel_machines.spoc import steps as kernels
 from outputcodes._kernel_machines.spoc import vectors as explicit
 
 SIX = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]])

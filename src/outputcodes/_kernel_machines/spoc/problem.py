@@ -1,4 +1,4 @@
-"""What the solvers of multiclass machines share: the problem in padded arrays, its answer, and the certificate."""
+"""What the solvers of multiclass SVMs share: the problem in padded arrays, its solution, and the certificate."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.lanes import LANES, aligned_zeros
-from outputcodes._kernel_machines.spoc.steps import BIG
+from outputcodes._kernel_machines.spoc.reduced import BIG
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
 class SpocCertificate(NamedTuple):
-    """How well a machine was solved.
+    """How well a multiclass SVM was solved.
 
     `value` is the objective and `gap` by how much it may exceed the optimum, `violation` the largest ψ, `iterations`
     the epochs or rounds, `converged` whether ψ fell to the tolerance.
@@ -49,20 +49,20 @@ class SpocProblem:
 
     @classmethod
     def of(cls, y: Rows, k: int, cost: Array, targets: Array | None, paired: bool) -> SpocProblem:
-        """With the targets b (n, k), or 1 − [y_i = r] for None, which needs k rows only."""
+        """Return the problem with the targets b (n, k), or 1 − [y_i = r] for None, which needs k rows only."""
         b = 1 - np.eye(k) if targets is None else targets
         padded = aligned_zeros(len(b), -(-k // LANES) * LANES)
         padded[:, :k], padded[:, k:] = b, -BIG
         return cls(y, cost, padded, y if targets is None else np.arange(len(y)), paired)
 
     def signed(self, eta: Array) -> Array:
-        """τ = c [r = y] − η."""
+        """Return τ = c [r = y] − η."""
         tau: Array = 0.0 - eta
         tau[np.arange(len(tau)), self.y] += self.cost
         return tau
 
     def feasible(self, tau: Array | None, k: int) -> Array:
-        """η to start from, as near to τ (n, k) as the costs allow, or of τ = 0."""
+        """Return η to start from, as near to τ (n, k) as the costs allow; of τ = 0 for None."""
         rows, eta = np.arange(len(self.y)), aligned_zeros(len(self.y), self.targets.shape[1])
         if tau is not None:
             wrong, cost = np.maximum(-tau, 0), self.cost[:, None]
@@ -76,9 +76,9 @@ class SpocProblem:
         return eta
 
     def prolong(self, rows: Any, eta: Array, change: Array, gain: float, curvature: float) -> float:
-        """Let η of some examples go on as it changed, to the top of the dual along the way or to a bound; how far.
+        """Move η of some examples on along its last change, to the maximum of the dual or to a bound; return how far.
 
-        Single examples creep where their vectors are alike; all of them together stride.
+        Single examples make small steps where their vectors are alike; all of them together make a large one.
         """
         if gain <= 0 or curvature <= 0:
             return 0.0
@@ -92,12 +92,12 @@ class SpocProblem:
         np.maximum(eta, 0, out=eta, where=~own)
         return step
 
-    def machine(self, squares: Array) -> tuple[Any, ...]:
-        """What kernels are told of it, K_ii being the squares."""
+    def arrays(self, squares: Array) -> tuple[Any, ...]:
+        """Return what compiled code takes, K_ii being the squares."""
         return self.y, self.cost, squares, self.targets, self.target, self.paired
 
     def certificate(self, verdicts: Array, norm: float, iterations: int, tol: float) -> SpocCertificate:
-        """From the verdicts on all examples and ‖M‖²."""
+        """Return the certificate, from the verdicts on all examples and ‖M‖²."""
         own = self.targets[self.target, self.y]
         value = 0.5 * norm + float(self.cost @ (verdicts[:, 1] + own))
         violation = float(verdicts[:, 0].max(initial=0.0))

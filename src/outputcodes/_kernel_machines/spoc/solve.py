@@ -1,4 +1,4 @@
-"""One door to the solvers: vectors or a Gram matrix in, dual variables, matrix and certificate out."""
+"""The entry to the solvers: vectors or a Gram matrix in, dual variables, matrix and certificate out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def solve(
     targets : array of shape (n, k), optional
         The b_ir; 1 − [y_i = r] by default.
     paired : bool, default=False
-        A slack for each wrong class, as Weston & Watkins have it, in place of one for the worst of them; b_iy is 0.
+        A slack for each wrong class, as in Weston & Watkins, in place of one for the worst of them; b_iy is 0.
     start : array of shape (n, k), optional
         Dual variables to start from; those of other weights, or another β, are brought within bounds.
     tol : float, default=1e-3
@@ -51,17 +51,17 @@ def solve(
     Returns
     -------
     SpocSolution
-        M_r = (1/β) Σ_i τ_ir h_i. The gap holds of the objective above, at the τ given back.
+        M_r = (1/β) Σ_i τ_ir h_i. The gap is that of the objective above, at the τ returned.
 
     Examples
     --------
     >>> H = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]])
-    >>> answer = solve(H, np.array([0, 1, 2, 2, 1, 1]), 3, tol=1e-9)
-    >>> answer.M.round(3)
+    >>> solution = solve(H, np.array([0, 1, 2, 2, 1, 1]), 3, tol=1e-9)
+    >>> solution.M.round(3)
     array([[ 0.167,  0.167],
            [ 0.667, -0.333],
            [-0.833,  0.167]])
-    >>> round(answer.certificate.value, 6)
+    >>> round(solution.certificate.value, 6)
     2.666667
     """
     n = len(y)

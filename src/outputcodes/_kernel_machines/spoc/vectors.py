@@ -1,4 +1,4 @@
-"""Multiclass machines on explicit vectors, dense or sparse: coordinate descent that keeps the matrix M."""
+"""Multiclass SVMs on explicit vectors, dense or sparse: coordinate descent that keeps the matrix M."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._kernel_machines.spoc.problem import Array, SpocCertificate, SpocProblem
 from outputcodes._kernel_machines.spoc.steps import certify_vectors, descend
 
-# Values times classes of one call: well below 0.2 s, after which Ctrl-C is heard.
+# Values times classes of one call, which then takes well below 0.2 s: an interrupt gets through.
 VALUES_A_CALL = 1 << 26
-# Epochs after which the way made since is prolonged.
+# Epochs after which the change that they made is prolonged.
 STRIDE = 128
 # Epochs after which all examples are in play again, even if those that are cannot reach a tight tolerance alone.
 RECALL = 8 * STRIDE
@@ -24,7 +24,7 @@ RECALL = 8 * STRIDE
 def solve_vectors(
     problem: SpocProblem, H: Any, eta: Array, start: bool, tol: float, max_iter: int, seed: int, run: Run
 ) -> tuple[Array, SpocCertificate]:
-    """M (L, lanes) at the minimum; eta (n, lanes), with which to `start`, is changed to its dual variables."""
+    """Return M (L, lanes) at the minimum; eta (n, lanes), with which to `start`, becomes its dual variables."""
     n, L = H.shape
     if sparse.issparse(H):
         rows = (H.data, H.indices, H.indptr, 0)
@@ -38,18 +38,18 @@ def solve_vectors(
     squares = row_norms(H, squared=True)
     if not np.isfinite(squares).all():
         raise ValueError("the squared norm of an example is not finite; scale the features.")
-    flat, machine, work = M.reshape(-1), problem.machine(squares), aligned_zeros(2, width)
+    flat, arrays, work = M.reshape(-1), problem.arrays(squares), aligned_zeros(2, width)
     visits = 1 + VALUES_A_CALL * n // (len(rows[0]) * width + 64 * n)
     active, counts, worst = np.arange(n), np.array([-1, n, 0, seed % 2**62]), np.array([0.0, np.inf])
     verdicts = np.empty((n, 3))
 
     def certify(block: slice) -> None:
-        certify_vectors(rows, machine, eta, flat, block.start, block.stop, verdicts)
+        certify_vectors(rows, arrays, eta, flat, block.start, block.stop, verdicts)
 
     before: tuple[Array, Array] | None = None
     while True:
         stop = min(max_iter, (int(counts[2]) // STRIDE + 1) * STRIDE)
-        done = descend(rows, machine, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
+        done = descend(rows, arrays, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
         if done or counts[2] >= max_iter:
             run(certify, row_blocks(n, width + len(rows[0]) // n))
             certificate = problem.certificate(verdicts, float(np.vdot(M, M)), int(counts[2]), tol)
