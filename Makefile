@@ -34,9 +34,12 @@ docs: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-# The published tables and figures, measured again; OUTPUTCODES_DATA names the directory of the data sets.
+# Published tables and figures, measured again. Without ARGS: all that docs/published lacks, and the page made of it.
+# With ARGS: `make reproduce ARGS="--list"`, ARGS="jin-table6 --quick", ARGS="--help". OUTPUTCODES_DATA names the
+# directory of the data sets.
+reproduce: ARGS ?= --resume --jobs 2
 reproduce: .venv/installed
-	$(BIN)/outputcodes reproduce all --jobs 2 --resume --out docs/published --page docs/published-results.md
+	$(BIN)/python -m reproduce $(ARGS)
 
 clean:
 	rm -rf demo .venv build dist .mypy_cache .ruff_cache .pytest_cache

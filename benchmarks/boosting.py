@@ -21,6 +21,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from stumps import ROUNDS, lightgbm_margins, xgboost_margins
 
+# Private names: the histogram pass of the implementation is timed by itself.
 from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.stumps import fill_histograms

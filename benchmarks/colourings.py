@@ -16,13 +16,13 @@ import numpy as np
 from common import exponent, interleaved, load, print_table, save
 from sklearn.ensemble import AdaBoostClassifier
 
+# Private names: the floor is the time of two passes of the implementation itself.
 from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
+from outputcodes.boosting import AdaBoostOC, SmoothBoost
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.binary_weak import StumpLearner
 from outputcodes.boosting.colourings import random_colouring
-from outputcodes.boosting.oc import AdaBoostOC
-from outputcodes.boosting.smooth import SmoothBoost
 
 
 def seconds_per_round(model, X, y, rounds: int = 40) -> float:

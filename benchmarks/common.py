@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import Any
 import numpy as np
 import sklearn
 
-from outputcodes._ground.files import in_place_of
+from outputcodes.app.persistence import in_place_of
 
 RESULTS = Path(__file__).parent / "results"
+# The published experiments are not part of the installed package: benchmarks import `reproduce` from the repository.
+sys.path.append(str(Path(__file__).parents[1]))
 
 
 def interleaved(contenders: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, float], dict[str, Any]]:

@@ -16,6 +16,7 @@ import numpy as np
 from common import interleaved, print_table, save
 from sklearn.metrics import pairwise_distances_argmin
 
+# A private name: the floor works on the blocks of rows that the implementation uses.
 from outputcodes._ground.blocks import row_blocks
 from outputcodes.decoders import as_decoder
 from outputcodes.losses import as_loss

@@ -27,7 +27,7 @@ from sklearn.multiclass import OutputCodeClassifier as SklearnOutputCode
 from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners.kernel.kernel_svm import KernelSVM
+from outputcodes.learners import KernelSVM
 
 PARAMS: dict[str, Any] = {"C": 10.0, "gamma": 16.0, "tol": 1e-3}
 JOBS = 2

@@ -29,8 +29,7 @@ from sklearn.multiclass import OutputCodeClassifier as PeerOutputCode
 from sklearn.svm import LinearSVC
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners.linear.linear_svm import LinearSVM
-from outputcodes.learners.linear.logistic import Logistic
+from outputcodes.learners import LinearSVM, Logistic
 
 THREADS = 2
 REPEATS = 3

@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import SVC, LinearSVC
 
-from outputcodes.direct.multiclass_svm import MulticlassSVC
+from outputcodes import MulticlassSVC
 
 GAP = 1e-3
 LADDER = [2.0**-e for e in range(14)]

@@ -17,9 +17,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 from common import RESULTS, exponent, interleaved, print_table, save
 
-from outputcodes._kernel_machines.spoc import solve
-from reproduce.crammer_figure5 import DRAWS, EQUAL, SIZES, STYLES, K, measure
-from reproduce.crammer_solvers import quadrants
+from outputcodes.decoders.continuous import solve_spoc
+from reproduce.crammer.figure5 import DRAWS, EQUAL, SIZES, STYLES, K, measure
+from reproduce.crammer.general_solver import quadrants
 
 REPEATS = 3
 
@@ -32,7 +32,7 @@ def row(m: int) -> dict[str, Any]:
     assert worst <= EQUAL, f"m = {m}: objectives differ by {worst:.1e}"
     median = {name: statistics.median(found["seconds"][name] for found in draws) for name in STYLES}
     H, y = quadrants(m, 0)
-    M = solve(H, y, K).M
+    M = solve_spoc(H, y, K).M
     return {
         "m": m,
         **{f"{name} ms": 1e3 * value for name, value in median.items()},

@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import as_code
-from outputcodes.learners.trees.stumps import BoostedStumps
+from outputcodes.learners import BoostedStumps
 
 ROUNDS = 200
 DATA = ("pendigits", "letter")
@@ -163,7 +163,7 @@ def first_use():
         "import time, numpy as np, sklearn.utils.estimator_checks\n"
         "from outputcodes import OutputCodeClassifier\n"
         "start = time.perf_counter()\n"
-        "from outputcodes.learners.trees.stumps import BoostedStumps\n"
+        "from outputcodes.learners import BoostedStumps\n"
         "X = np.arange(60.0).reshape(20, 3)\n"
         "BoostedStumps(3).fit(X, np.arange(20) % 7 > 2)\n"
         "print(time.perf_counter() - start)"

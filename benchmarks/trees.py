@@ -20,9 +20,8 @@ from sklearn.multiclass import OutputCodeClassifier as TheirOutputCode
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from outputcodes import OutputCodeClassifier
-from outputcodes.direct.trees.decision_tree import DecisionTree
-from outputcodes.learners.trees.tree import Tree
+from outputcodes import DecisionTree, OutputCodeClassifier
+from outputcodes.learners import Tree
 
 QUESTIONS = {
     "axis": ("axis",),

@@ -1,4 +1,4 @@
-"""The data sets as the texts used them: labels, official partitions or folds, and features as numbers."""
+"""The data sets as the papers used them: labels, official partitions or folds, and features as numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from outputcodes.app import datasets
 
 Rows = NDArray[np.intp]
 
-# Data sets whose partition tells little: 210 of 2,310 rows for training, 26 for testing.
+# Data sets with a partition of little use: 210 of 2,310 rows for training, 26 rows for testing.
 UNEVEN = ("segmentation", "audiology")
 
 
-class Sample(NamedTuple):
-    """Features as they are, labels 0..k−1, which features are categories, and the official training rows if any."""
+class DataSet(NamedTuple):
+    """Raw features, labels 0..k−1, the names of the categorical features, and the official training rows, if any."""
 
     X: pd.DataFrame
     y: NDArray[np.intp]
@@ -37,19 +37,19 @@ class Sample(NamedTuple):
         return int(self.y.max()) + 1
 
 
-def sample(name: str) -> Sample:
-    """A data set by name. The diagnoses of thyroid are told apart by their first letter, which makes 20 classes."""
+def load_data_set(name: str) -> DataSet:
+    """Load a data set by name. The classes of thyroid are the first letters of its diagnoses, which makes 20."""
     bunch = datasets.load(name)
     labels = bunch.target.astype(str).str[0] if name == "thyroid" else bunch.target
     categorical = [column for column in bunch.data if not pd.api.types.is_numeric_dtype(bunch.data[column])]
     train = None if bunch.split is None else (bunch.split == "train").to_numpy()
-    return Sample(bunch.data, np.unique(labels, return_inverse=True)[1], categorical, train, name)
+    return DataSet(bunch.data, np.unique(labels, return_inverse=True)[1], categorical, train, name)
 
 
-def splits(data: Sample, n_folds: int, seed: int = 0, *, official: bool | None = None) -> Iterator[tuple[Rows, Rows]]:
-    """Rows for training and for testing: the official partition if there is one and it is wanted, or else folds.
+def splits(data: DataSet, n_folds: int, seed: int = 0, *, official: bool | None = None) -> Iterator[tuple[Rows, Rows]]:
+    """Yield rows for training and for testing: the official partition if there is one and `official` asks for it.
 
-    By default it is wanted, but for segmentation and audiology.
+    Otherwise they are folds. By default `official` is true except for segmentation and audiology.
     """
     wanted = data.name not in UNEVEN if official is None else official
     if wanted and data.train is not None:
@@ -58,9 +58,11 @@ def splits(data: Sample, n_folds: int, seed: int = 0, *, official: bool | None =
         yield from KFold(n_folds, shuffle=True, random_state=seed).split(data.y)
 
 
-def encoder(data: Sample, how: Literal["codes", "unit"]) -> Any:
-    """Features as numbers, categories first: as codes, NaN where missing ("codes", for stumps and trees);
-    or one-hot, a missing one being a category of its own, with numbers completed and scaled to [0, 1] ("unit").
+def encoder(data: DataSet, how: Literal["codes", "unit"]) -> Any:
+    """Return a transformer of features to numbers, categorical features first.
+
+    "codes", for stumps and trees, numbers the categories; a missing one is NaN. "unit" makes categories one-hot, a
+    missing one being a category of its own, imputes missing numbers and scales numbers to [0, 1].
     """
     numbers = [column for column in data.X if column not in data.categorical]
     if how == "codes":

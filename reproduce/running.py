@@ -1,22 +1,24 @@
-"""Run the units of an experiment, writing each result as it comes."""
+"""Run the units of an experiment and write each result as soon as it is known."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
 
-from outputcodes.selection.journal import Journal, Line
-from reproduce.experiment import Experiment, Result, Unit, unit_key
+from outputcodes.selection import Journal
+from reproduce.experiment import Experiment, Observation, Unit, check_known, unit_key
 
 Watch = Callable[[str, int, int], None]
+# A line of a file of results, as plain data.
+Line = dict[str, Any]
 
 
-def run(
+def run_experiment(
     experiment: Experiment,
     *,
     data_sets: Sequence[str] | None = None,
@@ -26,26 +28,26 @@ def run(
     resume: bool = False,
     n_jobs: int = 1,
     watch: Watch | None = None,
-) -> list[Result]:
-    """Measure what has not been measured yet; the results of all units that were asked for, in their order.
+) -> list[Observation]:
+    """Measure the requested units that have no result yet; return the observations of all of them, in their order.
 
     Parameters
     ----------
     experiment : Experiment
     data_sets : sequence of str, optional
-        Some of the experiment's.
+        Some of the experiment's data sets.
     quick : bool
-        A smaller trial of the same kind.
+        Run a smaller trial of the same kind.
     options : mapping, optional
         Other values for some of the experiment's options.
     out : Path, optional
-        The folder of the file of results. With `resume`, results that it holds are not measured again.
+        The folder of the file of results. With `resume`, units that have a result there are not measured again.
     n_jobs : int
-        How many units run at a time, unless the experiment measures time.
+        The number of units that run at the same time, unless the experiment measures time.
     watch : callable, optional
-        Called with what was done last, how many units are done, and how many there are.
+        Called with a description of the last unit, the number of finished units and the number of all units.
     """
-    ((_, chosen, given),) = shared_out([experiment], data_sets, options or {})
+    ((_, chosen, given),) = requests([experiment], data_sets, options or {})
     settings = {**experiment.options, **given}
     units = experiment.units(chosen, quick, **settings)
     description = {"record": experiment.stem, "quick": quick, "options": settings}
@@ -53,16 +55,16 @@ def run(
     with Journal(path, description, resume=resume) as journal:
         done = {unit_key(line["unit"]): line for line in journal.lines if "unit" in line}
         missing = [unit for unit in units if unit_key(unit) not in done]
-        tell = watch or (lambda what, done, total: None)
-        tell(experiment.name, len(units) - len(missing), len(units))
+        report = watch or (lambda what, done, total: None)
+        report(experiment.name, len(units) - len(missing), len(units))
         start, jobs = time.perf_counter(), 1 if experiment.timed else n_jobs
         for line in _measured(experiment, missing, jobs):
             journal.add(line)
             done[unit_key(line["unit"])] = line
-            tell(_told(line["unit"]), sum(unit_key(unit) in done for unit in units), len(units))
+            report(_described(line["unit"]), sum(unit_key(unit) in done for unit in units), len(units))
         if missing:
             journal.add({"session": {"units": len(missing), "seconds": time.perf_counter() - start, "jobs": jobs}})
-    return [Result(unit, done[unit_key(unit)]["found"], done[unit_key(unit)]["seconds"]) for unit in units]
+    return [Observation(unit, done[unit_key(unit)]["found"], done[unit_key(unit)]["seconds"]) for unit in units]
 
 
 def _measured(experiment: Experiment, units: list[Unit], n_jobs: int) -> Iterator[Line]:
@@ -76,38 +78,33 @@ def _measured(experiment: Experiment, units: list[Unit], n_jobs: int) -> Iterato
 def _measure(measure: Callable[..., Any], unit: Unit) -> Line:
     start = time.perf_counter()
     with warnings.catch_warnings():
-        # Rare classes: folds without a row of one, columns without a side. What did not converge is part of the result.
+        # Rare classes give folds without a class and columns without a sign. Solvers that stopped early are counted.
         warnings.simplefilter("ignore", UserWarning)
         found = measure(**unit)
     return {"unit": unit, "found": found, "seconds": round(time.perf_counter() - start, 3)}
 
 
-def shared_out(
+def requests(
     experiments: Sequence[Experiment], data_sets: Sequence[str] | None, options: Mapping[str, Any]
 ) -> list[tuple[Experiment, tuple[str, ...], dict[str, Any]]]:
-    """For each experiment its own among the data sets and options asked for, each of which must be somebody's.
+    """Return for each experiment those of the requested data sets and options that it has.
 
-    An experiment that has none of the data sets is left out.
+    An experiment that has none of the requested data sets is left out. A data set or option that no experiment has is
+    an error.
 
     >>> from reproduce import find
-    >>> [(each.name, names) for each, names, _ in shared_out([find("jin-table6")], ["iris"], {})]
+    >>> [(each.name, names) for each, names, _ in requests([find("jin-table6")], ["iris"], {})]
     [('jin-table6', ('iris',))]
     """
-    _check("datasets", data_sets or (), [name for each in experiments for name in each.data_sets])
-    _check("options", options, [name for each in experiments for name in each.options])
-    shares = []
+    check_known("data set", data_sets or (), [name for each in experiments for name in each.data_sets])
+    check_known("option", options, [name for each in experiments for name in each.options])
+    found = []
     for each in experiments:
         own = tuple(name for name in each.data_sets if not data_sets or name in data_sets)
         if own or not data_sets:
-            shares.append((each, own, {name: value for name, value in options.items() if name in each.options}))
-    return shares
+            found.append((each, own, {name: value for name, value in options.items() if name in each.options}))
+    return found
 
 
-def _check(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
-    known = list(dict.fromkeys(known))
-    if unknown := [name for name in asked if name not in known]:
-        raise ValueError(f"{what}: {', '.join(unknown)} unknown here. Choose from: {', '.join(known) or 'none'}.")
-
-
-def _told(unit: Unit) -> str:
+def _described(unit: Unit) -> str:
     return " ".join(str(value) for value in unit.values() if isinstance(value, str | int | float))

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def stumps(X, categorical=()):
-    """Every stump in its order: (feature, threshold, polarity, answers of the rows)."""
+    """Every stump in its order: (feature, threshold, polarity, predictions of the rows)."""
     for j in range(X.shape[1]):
         x = X[:, j]
         values = sorted(set(x[~np.isnan(x)]))
@@ -40,7 +40,7 @@ def separation(D, y, f):
 
 
 def fitted_round(X, y, f, D, categorical):
-    """The stump of pair weights D under a colouring, its error and U over what it answers; None without an edge."""
+    """The stump of pair weights D under a colouring, its error and U where it does not abstain; None without edge."""
     U, weight = separation(D, y, f)
     score, j, threshold, polarity, h = best_stump(X, [f[c] for c in y], weight, categorical)
     if score >= 0.5 - 1e-9:

@@ -1,4 +1,8 @@
-"""Slow, plain versions of the definitions, written from the texts and sharing no code with the library."""
+"""Slow, plain versions of the definitions, written from the papers and sharing no code with the library.
+
+A loss or a decoder that has none here is tested by the properties that all share; the comparison with its definition is
+reported as skipped.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ import math
 
 import numpy as np
 from scipy import integrate, optimize, stats
+
+from outputcodes import losses as library
 
 # Margin losses, one number at a time.
 LOSSES = {
@@ -20,6 +26,11 @@ LOSSES = {
     "randomised": lambda z: 1 / (1 + math.exp(2 * z)),
     "hamming": lambda z: 0.5 if z == 0 else float(z < 0),
 }
+
+
+def loss(name):
+    """Return the plain version of a loss; without one, that of the library, for tests of what is built on losses."""
+    return LOSSES.get(name) or library.LOSSES[name]
 
 
 def sign(z):
@@ -40,44 +51,61 @@ def loss_distances(f, M, loss, zeros="count"):
     return np.array(answers)
 
 
-def scores(name, f, M):
-    """Class scores of one row of margins by the definition of each decoder that learns nothing."""
-    k = len(M)
+def agreements(f, M):
+    """For each row, how many of its non-zero entries the signs of f match and contradict."""
     matches = [sum(m != 0 and sign(z) == m for m, z in zip(row, f, strict=True)) for row in M]
     mismatches = [sum(m != 0 and sign(z) == -m for m, z in zip(row, f, strict=True)) for row in M]
-    if name in LOSSES:
-        d = loss_distances(f, M, LOSSES[name])
-        return -np.log(d) if name == "exponential" else -d
-    if name == "euclidean":
-        return np.array([-math.sqrt(sum((z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M])
-    if name == "attenuated-euclidean":
-        return np.array(
-            [-math.sqrt(sum(abs(m) * abs(z) * (z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M]
-        )
-    if name == "laplacian":
-        return np.array([(a + 1) / (a + b + 2) for a, b in zip(matches, mismatches, strict=True)])
-    if name == "beta-density":
-        return np.array([pessimistic_share(a, b) for a, b in zip(matches, mismatches, strict=True)])
-    if name == "inverse-hamming":
-        delta = np.array([[row_distance(u, v) for u in M] for v in M])
-        return np.linalg.solve(delta, loss_distances(f, M, LOSSES["hamming"]))
-    if name == "vote":
-        votes, sums = np.zeros(k), np.zeros(k)
-        for column, z in zip(np.transpose(M), f, strict=True):
-            for r in np.flatnonzero(column):
-                votes[r] += (1 + sign(z) * column[r]) / 2
-                sums[r] += column[r] * z
-        # Only the order is defined: votes first, then summed margins, then the lower index.
-        order = sorted(range(k), key=lambda r: (votes[r], sums[r], -r))
-        return np.array([order.index(r) for r in range(k)], dtype=float)
-    if name == "dag":
-        alive, answer = list(range(k)), np.full(k, float(k))
-        for step in range(1, k):
-            a, b = alive[0], alive[-1]
-            j = next(j for j in range(len(f)) if M[a][j] != 0 and M[b][j] != 0)
-            answer[alive.pop(-1 if f[j] * M[a][j] >= 0 else 0)] = step
-        return answer
-    raise KeyError(name)
+    return zip(matches, mismatches, strict=True)
+
+
+def euclidean(f, M):
+    return [-math.sqrt(sum((z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M]
+
+
+def attenuated_euclidean(f, M):
+    return [-math.sqrt(sum(abs(m) * abs(z) * (z - m) ** 2 for m, z in zip(row, f, strict=True))) for row in M]
+
+
+def inverse_hamming(f, M):
+    delta = np.array([[row_distance(u, v) for u in M] for v in M])
+    return np.linalg.solve(delta, loss_distances(f, M, LOSSES["hamming"]))
+
+
+def vote(f, M):
+    k = len(M)
+    votes, sums = np.zeros(k), np.zeros(k)
+    for column, z in zip(np.transpose(M), f, strict=True):
+        for r in np.flatnonzero(column):
+            votes[r] += (1 + sign(z) * column[r]) / 2
+            sums[r] += column[r] * z
+    order = sorted(range(k), key=lambda r: (votes[r], sums[r], -r))
+    return [order.index(r) for r in range(k)]
+
+
+def dag(f, M):
+    k = len(M)
+    alive, answer = list(range(k)), np.full(k, float(k))
+    for step in range(1, k):
+        a, b = alive[0], alive[-1]
+        j = next(j for j in range(len(f)) if M[a][j] != 0 and M[b][j] != 0)
+        answer[alive.pop(-1 if f[j] * M[a][j] >= 0 else 0)] = step
+    return answer
+
+
+# Class scores of one row of margins, for the decoders that learn nothing; a loss decodes by its distances.
+DECODERS = {
+    **{name: lambda f, M, loss=loss: -loss_distances(f, M, loss) for name, loss in LOSSES.items()},
+    "exponential": lambda f, M: -np.log(loss_distances(f, M, LOSSES["exponential"])),
+    "euclidean": euclidean,
+    "attenuated-euclidean": attenuated_euclidean,
+    "laplacian": lambda f, M: [(a + 1) / (a + b + 2) for a, b in agreements(f, M)],
+    "beta-density": lambda f, M: [pessimistic_share(a, b) for a, b in agreements(f, M)],
+    "inverse-hamming": inverse_hamming,
+    "vote": vote,
+    "dag": dag,
+}
+# Decoders of which only the order of the classes is defined: votes first, then summed margins, then the lower index.
+ORDERS = {"vote"}
 
 
 @functools.cache

@@ -94,7 +94,7 @@ def test_a_decoder_that_learns_needs_data_and_says_so():
     base = OutputCodeClassifier().fit(X, y)
     with pytest.raises(ValueError, match=r"give X and y"):
         base.with_decoder("accuracy-weighted")
-    with pytest.raises(ValueError, match="which fit did not see"):
+    with pytest.raises(ValueError, match="which were not in the y of fit"):
         base.with_decoder("accuracy-weighted", X, y + 1)
     direct = OutputCodeClassifier(decoder="accuracy-weighted").fit(X, y)
     changed = base.with_decoder("accuracy-weighted", X, y)
@@ -243,7 +243,7 @@ def test_a_list_of_estimators_gives_one_to_each_column():
     model = OutputCodeClassifier(estimators, code="one-vs-all", decoder="linear").fit(X, y)
     for j, estimator in enumerate(estimators):
         assert np.allclose(model.margins(X)[:, j], estimator.fit(X, y == j).decision_function(X) / 2)
-    with pytest.raises(ValueError, match="list of 3 and the code has 6 columns"):
+    with pytest.raises(ValueError, match="list of 3 estimators but the code has 6 columns"):
         OutputCodeClassifier(estimators, code="ternary-complete").fit(X, y)
     with pytest.raises(ValueError, match="not a list"):
         OutputCodeClassifier(estimators, variant="single-call").fit(X, y)

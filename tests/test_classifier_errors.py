@@ -88,7 +88,7 @@ def test_data(data, message):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        (np.ones(10), "10 entries and X has 150 rows"),
+        (np.ones(10), "10 entries but X has 150 rows"),
         (np.ones((150, 2)), "1-dimensional"),
         (np.where(y == 0, -1.0, 1.0), r"sample_weight\[0\]=-1.0"),
         (np.where(y == 0, np.nan, 1.0), r"sample_weight\[0\]=nan"),

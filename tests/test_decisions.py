@@ -148,7 +148,7 @@ def test_labels_stay_what_they_are_beside_the_label_for_what_is_withheld(classes
     for answer, label, none in zip(predicted.tolist(), decided.tolist(), withheld, strict=True):
         assert answer == (model.rejected_ if none else label)
         assert none or type(answer) is type(label)
-    # The kind of the answer does not depend on the rows that are asked for.
+    # The type of the result does not depend on the rows.
     assert model.predict(X[~withheld]).dtype == predicted.dtype
     assert model.score(X, labels) == np.mean((decided == labels) & ~withheld)
     weight = np.arange(150)

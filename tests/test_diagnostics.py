@@ -44,7 +44,7 @@ def test_what_does_not_fit_is_refused():
     for y in ([-1], [3], ["a"], [0.5]):
         with pytest.raises(ValueError, match="y "):
             diagnostics.column_errors(np.zeros((1, 3)), y, M)
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="don't match"):
         diagnostics.class_margins(np.zeros((2, 3)), [0], M)
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="don't match"):
         diagnostics.multiclass_margins(np.zeros((2, 3)), [0])

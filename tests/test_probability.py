@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*columns of the code have held-
 def test_predictions_scores_and_probabilities_agree(probability, estimator, code, classes):
     seen = y < classes
     model = OutputCodeClassifier(estimator, code=code, probability=probability, random_state=0).fit(X[seen], y[seen])
-    # The trees answer few different margins: ties abound. So they do far out, where sigmoids saturate.
+    # Trees have few different margins, so that there are many ties; so there are far out, where sigmoids saturate.
     asked = np.vstack([X, 1e4 * (X - X.mean(axis=0)), np.zeros((1, 4))])
     P, D, predicted = model.predict_proba(asked), model.decision_function(asked), model.predict(asked)
     assert np.allclose(P.sum(axis=1), 1)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
@@ -12,12 +12,12 @@ from sklearn.model_selection import KFold, PredefinedSplit
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from outputcodes import OutputCodeClassifier
+from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes._ground.folds import folds, folds_of
 from outputcodes.codes import Code
 from outputcodes.codes._data_driven import HeldOut
 from outputcodes.decoders import Decoder, Likelihood
-from outputcodes.learners import FittedColumns, Learner, as_learner
+from outputcodes.learners import BoostedStumps, FittedColumns, Learner, as_learner
 from outputcodes.training import Problem, alone_on_its_side
 
 X, y = load_iris(return_X_y=True)
@@ -25,7 +25,7 @@ ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)
 
 
 class Recorder(Decoder):
-    """Remembers what it was given to learn from, and answers probabilities."""
+    """An estimator that stores its training data and returns probabilities."""
 
     needs: ClassVar = "held-out"
 
@@ -204,7 +204,7 @@ def test_a_learner_that_fits_whole_codes_prepares_once_for_folds_codes_and_the_f
     assert model.code_matrix_.tolist() == (2 * np.eye(3, dtype=int) - 1)[:, FromData.calls[-1]].tolist()
     by_hand = np.linalg.lstsq(np.column_stack([X, np.ones(150)]), model.code_matrix_[y].astype(float), rcond=None)[0]
     assert np.allclose(model.margins(X), np.column_stack([X, np.ones(150)]) @ by_hand)
-    with pytest.raises(ValueError, match="takes no single call"):
+    with pytest.raises(ValueError, match="does not support variant='single-call'"):
         OutputCodeClassifier(CountingLearner([]), variant="single-call").fit(X, y)
 
 
@@ -338,3 +338,55 @@ def test_precomputed_kernels_are_cut_for_held_out_margins():
         for k, data in (("precomputed", Xd @ Xd.T), ("linear", Xd))
     )
     assert np.allclose(kernel, linear, atol=1e-6)
+
+
+def test_a_trained_code_starts_the_next_one_only_where_the_result_stays_the_same():
+    rough = OutputCodeClassifier(BoostedStumps(10, bins=4), code="one-vs-all").train(X, y)
+    after = OutputCodeClassifier(BoostedStumps(10), code="one-vs-all").train(X, y, like=rough)
+    alone = OutputCodeClassifier(BoostedStumps(10), code="one-vs-all").train(X, y)
+    assert np.array_equal(after.margins(X), alone.margins(X))
+    # What another kind of learner prepared is not used.
+    other = OutputCodeClassifier("kernel-svm", code="one-vs-all").train(X, y, like=alone)
+    assert np.array_equal(other.margins(X), OutputCodeClassifier("kernel-svm", code="one-vs-all").fit(X, y).margins(X))
+
+
+def test_fit_parameters_may_have_any_name():
+    class Liked(RidgeClassifier):
+        def fit(self, X, y, like=None):
+            self.liked_ = like
+            return super().fit(X, y)
+
+    model = OutputCodeClassifier(Liked()).fit(X, y, like=3)
+    assert [one.liked_ for one in model.columns_.fitted.estimators] == [3, 3, 3]
+
+
+class RowsByLabel(Decoder):
+    """Indexes the code by the labels, as only a matrix allows."""
+
+    needs: ClassVar = "train"
+
+    def fit(self, F, y, M, weight=None):
+        self.agreement_ = np.mean(F * M[y], axis=0)
+        return self
+
+    def scores(self, F, M):
+        return F @ (M * self.agreement_).T
+
+    def predict(self, F, M):
+        return self.scores(F, M).argmax(axis=1)
+
+
+def test_decoders_receive_a_matrix_unless_they_read_drawn_codes():
+    for model in (OutputCodeClassifier(RidgeClassifier()), AdaBoostMO("all-pairs", n_rounds=5)):
+        other = model.fit(X, y).with_decoder(RowsByLabel(), X, y)
+        fitted = clone(model).set_params(decoder=RowsByLabel()).fit(X, y)
+        assert np.array_equal(other.predict(X), fitted.predict(X))
+        assert np.array_equal(fitted.predict(X), fitted.decision_function(X).argmax(axis=1))
+
+
+def test_an_unknown_decoder_is_a_mistake_and_no_objection():
+    trained = OutputCodeClassifier(RidgeClassifier(), code="one-vs-all").train(X, y)
+    assert "all-pairs" in trained.objection("vote")
+    assert trained.objection("hamming") is None
+    with pytest.raises(ValueError, match="did you mean 'vote'"):
+        trained.objection("votes")

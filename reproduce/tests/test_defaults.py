@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import LEARNERS
-from reproduce.defaults import CODES, CURRENT, DECODERS, DEFAULTS, measure, present
-from reproduce.experiment import Result
-from reproduce.running import run
+from reproduce import Observation, run_experiment
+from reproduce.defaults.ranking import CODES, CURRENT, present
+from reproduce.defaults.trial import DECODERS, DEFAULTS_EXPERIMENT, measure
 
 
 def test_errors_are_those_of_the_classifier_on_standardised_features() -> None:
@@ -46,10 +46,10 @@ def test_the_default_learner_is_the_named_one() -> None:
     assert np.array_equal(default.margins(X), named.margins(X))
 
 
-def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Result]:
-    """A learner's errors in per cent on each data set, the same with all codes; Hamming has one more."""
+def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Observation]:
+    """A learner's errors in percent on each data set, the same with all codes; Hamming has one more."""
     return [
-        Result(
+        Observation(
             {"data_set": name, "learner": learner},
             {
                 "classes": classes[name],
@@ -75,7 +75,7 @@ def test_learners_are_ranked_on_every_data_set() -> None:
     found = present(made_up(errors, {"a": 3, "b": 10, "c": 5}))
     tables = {table.title: table for table in found.tables}
     learners = tables["By learner"]
-    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of linear-svm; "a" and "c" have few classes, and "b" alone is no group.
+    # Ranks 1, 2, 1 of ridge; 2, 1, 2 of linear-svm; "a" and "c" have few classes; "b" by itself is no group.
     assert learners.header == ("learner", "all", "k ≤ 7")
     assert learners.rows[:3] == [
         ("ridge", "1.33 (13.7)", "1.00 (5.5)"),
@@ -88,9 +88,9 @@ def test_learners_are_ranked_on_every_data_set() -> None:
         ("linear", "1.50 (16.7)"),
         ("hamming", "3.00 (17.7)"),
     ]
-    best = tables["The best systems, all"]
+    best = tables["The best combinations, all"]
     assert best.rows[0][1] == "ridge"
-    # Nemenyi, 18 systems on 3 data sets: q·√(18·19/(6·3)), q the studentised range of 18 at 5 % over √2.
+    # Nemenyi, 18 combinations on 3 data sets: q·√(18·19/(6·3)), q the studentised range of 18 at 5 % over √2.
     q = studentized_range.isf(0.05, 18, np.inf) / np.sqrt(2)
     assert best.remarks[0].endswith(f"critical difference of mean ranks is {q * np.sqrt(19):.1f}.")
     # Without "a" or "c" ridge and linear-svm tie at 1.5 and linear-svm comes first by name; without "b" ridge wins.
@@ -109,6 +109,6 @@ def test_any_part_of_the_results_is_presented(n: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_quick_run_end_to_end() -> None:
-    results = run(DEFAULTS, data_sets=["wine", "iris"], quick=True)
-    found = DEFAULTS.present(results)
-    assert {"By learner", "By code", "By decoder"} <= {table.title for table in found.tables}
+    found = run_experiment(DEFAULTS_EXPERIMENT, data_sets=["wine", "iris"], quick=True)
+    findings = DEFAULTS_EXPERIMENT.present(found)
+    assert {"By learner", "By code", "By decoder"} <= {table.title for table in findings.tables}

@@ -1,4 +1,4 @@
-"""Jin & Zhang's trial: the published numbers hang together, and a measurement is what plain loops find."""
+"""Jin & Zhang's trial: the published numbers are consistent, and an observation is what plain loops find."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from outputcodes.boosting import AdaBoostOC, SmoothBoost
-from reproduce import Result, find, run
-from reproduce.jin import chosen_lambda, measure, reduced, with_noise
-from reproduce.jin_published import DATA_SETS, PUBLISHED, published
+from reproduce import Observation, find, run_experiment
+from reproduce.jin.published import DATA_SETS, PUBLISHED, published
+from reproduce.jin.trial import chosen_lambda, measure, reduced, with_noise
 
 
-def test_published_rows_are_whole_and_orderings_are_those_of_the_text():
+def test_published_rows_are_whole_and_orderings_are_those_of_the_paper():
     assert all(len(row) == len(DATA_SETS) for row in PUBLISHED.values())
     mean = {row: np.mean([value for value, _ in cells]) for row, cells in PUBLISHED.items()}
     for noise in (0.0, 0.2):
         assert mean["ecoc", 50, noise] > mean["oc", 50, noise] > mean["random", 50, noise]
     assert mean["random", 20, 0.0] > mean["probabilistic", 20, 0.0]
-    # The text quotes these two.
+    # The paper quotes these two.
     assert published("deterministic", 50, 0.0, "vehicle")[0] == 38.4
     assert published("probabilistic", 50, 0.0, "iris")[0] == 4.2
 
@@ -78,8 +78,8 @@ def test_wine_and_iris_are_whole():
 def test_tables_of_a_part_of_the_data_sets(tmp_path):
     for name, statements in (("jin-table3", 2), ("jin-table5", 1)):
         experiment = find(name)
-        results = run(experiment, data_sets=["iris"], quick=True, out=tmp_path, resume=True)
-        findings = experiment.present(results)
+        found = run_experiment(experiment, data_sets=["iris"], quick=True, out=tmp_path, resume=True)
+        findings = experiment.present(found)
         assert [row[0] for row in findings.tables[0].rows] == ["iris"]
         assert len(findings.claims) == statements
         # One data set can't decide a claim over data sets.
@@ -89,7 +89,7 @@ def test_tables_of_a_part_of_the_data_sets(tmp_path):
 def test_tables_show_the_mean_its_standard_error_and_the_published_one():
     def result(method, errors, gammas=()):
         unit = {"data_set": "iris", "method": method, "rounds": 50, "noise": 0.2}
-        return Result(unit, {"errors": errors, "lambdas": [], "gammas": list(gammas)}, 0.0)
+        return Observation(unit, {"errors": errors, "lambdas": [], "gammas": list(gammas)}, 0.0)
 
     random, coded = (
         result("random", [9.0, 11.0, 13.0, 11.0]),
@@ -105,5 +105,5 @@ def test_tables_show_the_mean_its_standard_error_and_the_published_one():
 
 def test_two_processes_find_what_one_finds():
     experiment = find("jin-table6")
-    alone, together = (run(experiment, data_sets=["iris"], quick=True, n_jobs=n_jobs) for n_jobs in (1, 2))
+    alone, together = (run_experiment(experiment, data_sets=["iris"], quick=True, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert [(r.unit, r.found) for r in alone] == [(r.unit, r.found) for r in together]

@@ -1,4 +1,4 @@
-"""Passerini, Pontil & Frasconi's figures: measurements against plain loops, claims on curves whose answer is known."""
+"""Passerini, Pontil & Frasconi's figures: observations against plain loops, claims on curves whose answer is known."""
 
 import os
 import warnings
@@ -12,15 +12,14 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from outputcodes._ground.folds import folds
 from outputcodes.app import datasets
-from reproduce import passerini
-from reproduce.data import Sample, encoder, sample
-from reproduce.experiment import Result
-from reproduce.page import write_page
-from reproduce.passerini import FIGURE2, FIGURE3, FIGURE4, measure_folds, measure_split, partition
-from reproduce.running import run
+from reproduce import Observation, run_experiment, write_page
+from reproduce.data import DataSet, encoder, load_data_set
+from reproduce.passerini import trial
+from reproduce.passerini.figures import EXPERIMENTS
+from reproduce.passerini.trial import measure_folds, measure_split, partition
 
+FIGURE2, FIGURE3, FIGURE4 = EXPERIMENTS
 ONE_VS_ALL = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
 MATRICES = {"one-vs-all": ONE_VS_ALL, "all-pairs": ALL_PAIRS}
@@ -32,13 +31,13 @@ LOSSES = {
 
 
 def column(X, y, signs, gamma):
-    """A machine of scikit-learn's on the rows whose class has a sign, and the dual variables of all rows."""
+    """Scikit-learn's SVM on the rows whose class has a sign, and the dual variables of all rows."""
     t = signs[y]
     rows = np.flatnonzero(t)
-    machine = SVC(C=1.0, gamma=gamma, tol=1e-6).fit(X[rows], t[rows])
+    svm = SVC(C=1.0, gamma=gamma, tol=1e-6).fit(X[rows], t[rows])
     alpha = np.zeros(len(y))
-    alpha[rows[machine.support_]] = np.abs(machine.dual_coef_[0])
-    return machine, alpha
+    alpha[rows[svm.support_]] = np.abs(svm.dual_coef_[0])
+    return svm, alpha
 
 
 def sigmoid(f, t):
@@ -53,15 +52,23 @@ def sigmoid(f, t):
     return minimize(cost, [-2.0, 0.0], tol=1e-10).x
 
 
+def three_folds(y):
+    """Rows in random order, sorted by class and given to three folds in turn."""
+    shuffled = np.random.default_rng((0, len(y))).permutation(len(y))
+    fold = np.empty(len(y), dtype=int)
+    fold[shuffled[np.argsort(y[shuffled], kind="stable")]] = np.arange(len(y)) % 3
+    return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(3)]
+
+
 def oracle(X, y, X_test, y_test, M, gamma):
     """Wrong test rows of each decoder, and the share of training rows that the bound counts."""
     F, F_test, alpha = np.empty((len(y), M.shape[1])), np.empty((len(y_test), M.shape[1])), np.empty((len(y), len(M)))
     ab = []
     for s, signs in enumerate(M.T):
-        machine, alpha[:, s] = column(X, y, signs, gamma)
-        F[:, s], F_test[:, s] = machine.decision_function(X), machine.decision_function(X_test)
+        svm, alpha[:, s] = column(X, y, signs, gamma)
+        F[:, s], F_test[:, s] = svm.decision_function(X), svm.decision_function(X_test)
         held_out = np.empty(len(y))
-        for train, test in folds(y, 3, seed=0):
+        for train, test in three_folds(y):
             held_out[test] = column(X[train], y[train], signs, gamma)[0].decision_function(X[test])
         part = signs[y] != 0
         ab.append(sigmoid(held_out[part], signs[y][part]))
@@ -83,7 +90,7 @@ def oracle(X, y, X_test, y_test, M, gamma):
 @pytest.mark.parametrize("code", MATRICES)
 @pytest.mark.parametrize("gamma", [0.125, 8.0])
 def test_a_partition_is_measured_as_by_plain_loops(code, gamma):
-    data = sample("wine")
+    data = load_data_set("wine")
     train, test = partition("wine", data)
     scale = MinMaxScaler().fit(data.X.iloc[train])
     X, X_test = scale.transform(data.X.iloc[train]), scale.transform(data.X.iloc[test])
@@ -93,7 +100,7 @@ def test_a_partition_is_measured_as_by_plain_loops(code, gamma):
 
 
 def test_folds_are_measured_as_by_plain_loops():
-    data = sample("iris")
+    data = load_data_set("iris")
     X, total = data.X.to_numpy(), dict.fromkeys([*LOSSES, "likelihood"], 0)
     for train, test in KFold(3, shuffle=True, random_state=0).split(X):
         scale = MinMaxScaler().fit(X[train])
@@ -103,12 +110,12 @@ def test_folds_are_measured_as_by_plain_loops():
 
 
 def test_a_class_that_a_fold_lacks_keeps_its_codeword(monkeypatch):
-    iris = sample("iris")
+    iris = load_data_set("iris")
     y = iris.y.copy()
-    y[7] = 3  # a class of one row, which no machine has seen when it is tested
-    monkeypatch.setattr(passerini, "sample", lambda name: Sample(iris.X, y, [], None))
+    y[7] = 3  # a class of one row, which no SVM has seen when it is tested
+    monkeypatch.setattr(trial, "load_data_set", lambda name: DataSet(iris.X, y, [], None))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # as the runner does: columns without a side, or with too few rows
+        warnings.simplefilter("ignore", UserWarning)  # as the runner does: columns with one sign, or with too few rows
         found = measure_folds("iris and a class", "one-vs-all", 1.0, folds=3)
     assert all(1 <= wrong < 30 for wrong in found["wrong"].values())
 
@@ -116,7 +123,7 @@ def test_a_class_that_a_fold_lacks_keeps_its_codeword(monkeypatch):
 @pytest.mark.parametrize(("name", "n", "n_train"), [("letter", 20_000, 15_000), ("segmentation", 2310, 1540)])
 def test_partitions_that_are_not_the_data_sets_own(name, n, n_train):
     own = np.arange(n) < 9
-    data = Sample(pd.DataFrame(index=range(n)), np.zeros(n, dtype=np.intp), [], own)
+    data = DataSet(pd.DataFrame(index=range(n)), np.zeros(n, dtype=np.intp), [], own)
     train, test = partition(name, data)
     assert len(train) == n_train
     assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
@@ -145,7 +152,7 @@ TABLE_1 = {
 @pytest.mark.skipif(not os.environ.get("OUTPUTCODES_DATA"), reason="OUTPUTCODES_DATA names no directory")
 @pytest.mark.parametrize("name", TABLE_1)
 def test_the_data_are_those_of_table_1(name):
-    data = sample(name)
+    data = load_data_set(name)
     rows = (len(data.y), 0) if name in FIGURE2.data_sets else tuple(map(len, partition(name, data)))
     assert name in FIGURE2.data_sets + FIGURE3.data_sets
     assert (data.k, *rows, datasets.load(name).data.shape[1]) == TABLE_1[name]
@@ -161,7 +168,7 @@ def curve(name, code, errors, bounds=None, bias="free"):
         for g in range(len(errors["likelihood"]))
     ]
     units = [{"data_set": name, "code": code, "gamma": 2.0**g, "bias": bias} for g in range(len(found))]
-    return [Result(unit, one, 0.1) for unit, one in zip(units, found, strict=True)]
+    return [Observation(unit, one, 0.1) for unit, one in zip(units, found, strict=True)]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -184,8 +191,8 @@ def test_what_the_decoders_show(reverse):
         else:  # That the codes tie supports nothing.
             assert claim.verdict == ("not supported" if reverse else "undecided")
     least, over_gamma, overall = findings.tables
-    told = ("10.0 ± 1.9 (2^0)", "12.0 ± 2.1 (2^0)", "14.0 ± 2.2 (2^0)", "40.0 ± 3.1 (2^0)")
-    assert least.rows[0] == ("a", "one-vs-all", *(told if reverse else told[::-1]))
+    shown = ("10.0 ± 1.9 (2^0)", "12.0 ± 2.1 (2^0)", "14.0 ± 2.2 (2^0)", "40.0 ± 3.1 (2^0)")
+    assert least.rows[0] == ("a", "one-vs-all", *(shown if reverse else shown[::-1]))
     assert len(over_gamma.rows) == 15
     shares = {row[0]: row[1] for row in overall.rows}
     assert shares == {"Hamming": "0%", "linear": "0%", "soft-margin": "0%", "likelihood": "0%"} | {
@@ -204,7 +211,7 @@ def test_what_the_bound_shows():
         *("supported", "supported", "supported"),
         *("not supported", "not supported", "supported"),
     ]
-    assert "28.00 above the least on average, 28.00 at most" in findings.claims[3].evidence
+    assert "28.00 above the smallest on average, 28.00 at most" in findings.claims[3].evidence
     assert "within in 0 of 5 curves" in findings.claims[3].evidence
     folded, free = findings.tables
     assert folded.rows[0] == ("a", "one-vs-all", "2.0 ± 0.9 (2^1)", "10.0 (2^2)", "2.5", "0.50", "+1")
@@ -213,7 +220,7 @@ def test_what_the_bound_shows():
     assert "at least the test error in 75% of 20 cells" in findings.remarks[1]
 
 
-def test_figure_3_is_of_machines_with_a_free_bias():
+def test_figure_3_has_a_free_bias():
     free, folded = (
         curve("a", "bch", {decoder: [wrong, wrong] for decoder in DECODERS}, [0.1, 0.2], bias)
         for bias, wrong in (("free", 10), ("folded", 500))
@@ -232,9 +239,9 @@ def test_any_part_of_the_results_can_be_shown():
 
 def test_figures_3_and_4_are_measured_once(tmp_path):
     three, four = (replace(experiment, data_sets=("wine",)) for experiment in (FIGURE3, FIGURE4))
-    results = run(three, quick=True, out=tmp_path)
+    results = run_experiment(three, quick=True, out=tmp_path)
     before = (tmp_path / "passerini-larger.jsonl").read_text()
-    assert run(four, quick=True, out=tmp_path, resume=True) == results
+    assert run_experiment(four, quick=True, out=tmp_path, resume=True) == results
     assert (tmp_path / "passerini-larger.jsonl").read_text() == before
     write_page([three, four], tmp_path, tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text()

@@ -1,4 +1,4 @@
-"""OutputCodeClassifier: labels pick rows of a code, a learner fits its columns, a decoder answers scores."""
+"""OutputCodeClassifier: labels pick rows of a code, a learner fits its columns, a decoder returns class scores."""
 
 from __future__ import annotations
 
@@ -67,60 +67,62 @@ class Posed:
 
 
 class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
-    """Multiclass classification by an output code; with code="one-vs-all" rows may have several labels too.
+    """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
-    With an indicator matrix y, dense or sparse, the columns are the labels, each learned by itself: `predict` indicates
-    the labels of positive margin. `decoder` is then not read unless it is "likelihood".
+    If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
+    returns indicators of the labels with a positive margin, and `decoder` is ignored unless it is "likelihood".
 
     Parameters
     ----------
     estimator : estimator, list of estimators or learner, optional
-        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline; a list gives one
-        per column. None is the learner "linear-svm", in a single call scikit-learn's logistic regression. How foreign
-        margins are read: `outputcodes.learners.foreign`; to say it yourself, wrap the estimator in
-        `outputcodes.learners.PerColumn`.
+        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or the name of a
+        learner in `outputcodes.learners`; a list has one estimator per column. None is the learner "linear-svm", or
+        scikit-learn's logistic regression with variant="single-call". `outputcodes.learners.foreign` describes how the
+        margins of other estimators are read; wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with a row for each class in sorted
-        order, or a mapping from label to row (a data frame indexed by label). A mapping may hold classes that the
-        sample lacks; they can be predicted.
+        "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with one row per class in sorted
+        order, or a mapping from label to row (or a data frame indexed by label). A mapping may contain classes that are
+        absent from the sample; they can be predicted.
     decoder : str or Decoder, default="loss"
-        "loss" is loss-based decoding with the learner's own loss; else the name of a loss, "vote", "dag",
+        "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss, "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
         "accuracy-weighted", "likelihood", "coupling", or an object of `outputcodes.decoders`.
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
-        How `predict_proba` comes about. "likelihood" and "coupling" decode by these posteriors, in place of `decoder`
-        (unless it is an object of that class); "softmax" leaves the decoding to `decoder` and turns its scores into
-        probabilities. All three are fitted on margins held out in three folds. None answers probabilities only if the
-        decoder has them. With several labels a row "likelihood" answers the probability of each label by itself, and
-        the labels of more than ½ are predicted.
+        How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
+        (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
+        probabilities. All three are fitted on margins held out in three folds. With None, there are probabilities only
+        if the decoder has them. For a multilabel y, "likelihood" gives each label its own probability, and the labels
+        above ½ are predicted.
     variant : {"multi-call", "single-call"}, default="multi-call"
-        Train each column by itself, or all in one call on pairs (x, column). In a single call a linear learner
+        Train each column on its own, or all in one call on pairs (x, column). In a single call, a linear learner
         shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the sample weights of each class, as in scikit-learn, in the columns and in the decoder.
+        Factors for the sample weights of each class, as in scikit-learn, in the columns and in the decoder.
     column_weight : {"none", "balanced"}, default="none"
-        Whether each column weighs its two sides alike, however many examples each has. Probabilities are still fitted
-        to the sample as it is.
+        "balanced" gives the two sides of each column equal weight. Probabilities are still fitted to the sample as it
+        is.
     n_jobs : int, optional
-        Columns trained and asked in parallel; None is 1 unless in a joblib context.
+        Number of columns trained and evaluated in parallel; None is 1 unless in a joblib context.
     random_state : int, RandomState or None
-        Seeds the code, the columns (each with a seed of its own) and the folds.
+        Seeds the code, the columns (each with its own seed) and the folds.
     verbose : int, default=0
-        1 prints how far the training is.
+        1 prints the progress of the training.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        With several labels a row 0..L-1, the columns of y.
+        For a multilabel y 0..L-1, the columns of y.
     multilabel_ : bool
-        Whether rows have several labels.
+        Whether y was multilabel.
     code_matrix_ : ndarray of int8, shape (k, L)
-        With several labels a row the different label sets of the sample, a row each.
+        For a multilabel y the different label sets of the sample, one per row.
+    code_ : DrawnCode
+        The same as an object.
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
-    decoder_ : the decoder in use
+    decoder_ : the fitted decoder
     class_weight_ : ndarray of shape (k,) or None
-        What `class_weight` came to.
+        The factor of each class.
     n_features_in_, feature_names_in_ : as in scikit-learn, where X has them
 
     Examples
@@ -138,7 +140,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     >>> model.with_decoder("hamming").decision_function(X[:1])
     array([[ 0., -2., -2.]])
 
-    Several labels a row:
+    Multilabel classification:
 
     >>> from sklearn.datasets import make_multilabel_classification
     >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
@@ -178,7 +180,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        self.train(X, y, sample_weight, **fit_params)
+        self._train(X, y, sample_weight, None, fit_params)
         return self
 
     def train(
@@ -193,9 +195,19 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         """Do what `fit` does and return the trained code, on which other decoders can be fitted without training again.
 
         `like` was trained on the same sample, perhaps with other parameters: what its learner prepared is used again,
-        and its columns are where the training starts if the code is the same.
+        and its columns are where the training starts if the code is the same and the learner `warm_starts`.
         """
-        posed = self.pose(X, y, sample_weight, like=like, **fit_params)
+        return self._train(X, y, sample_weight, like, fit_params)
+
+    def _train(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        like: TrainedCode | None,
+        fit_params: dict[str, Any],
+    ) -> TrainedCode:
+        posed = self._pose(X, y, sample_weight, like, fit_params)
         problem, asked = posed.problem, posed.decoder
         code = posed.draw()
         # Refused before the training, where it can be known.
@@ -231,6 +243,16 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
 
         Parameters as for `train`.
         """
+        return self._pose(X, y, sample_weight, like, fit_params)
+
+    def _pose(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        like: TrainedCode | None,
+        fit_params: dict[str, Any],
+    ) -> Posed:
         asked = self._decoder_asked_for()
         if self.column_weight not in ("none", "balanced"):
             raise ValueError(f"column_weight={self.column_weight!r} must be 'none' or 'balanced'.")
@@ -267,7 +289,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
             class_weight=self._class_weights(targets.classes, labels[rows], None if weight is None else weight[rows]),
             balanced=self.column_weight == "balanced",
             given=given,
-            like=None if like is None else like.problem.data,
+            # What another kind of learner prepared is of no use.
+            like=like.problem.data if like is not None and type(like.problem.learner) is type(learner) else None,
             n_jobs=self.n_jobs,
             seed=as_seed(self.random_state),
         )
@@ -325,6 +348,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         tags = get_tags(self).input_tags
         # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
         tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+        if isinstance(X, RowBlocks) and tags.pairwise:
+            X = X.joined()
         if isinstance(X, RowBlocks):
             check_features(self, next(iter(X)), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))

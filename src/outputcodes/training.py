@@ -13,7 +13,7 @@ from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds,
 from outputcodes._ground.row_blocks import RowBlocks
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.decoders import Decoder
-from outputcodes.decoders.classifier import decoder_for
+from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import FittedColumns, Learner
 
 __all__ = ["Columns", "Problem", "RowBlocks", "TrainedCode"]
@@ -68,7 +68,7 @@ class Columns:
 
 
 class Problem:
-    """A checked sample with its learner, prepared once: codes are trained on it, and some are drawn from it.
+    """A sample with its learner, prepared once: codes are trained on it, and some are drawn from it.
 
     Parameters
     ----------
@@ -137,9 +137,13 @@ class Problem:
         return self.y[self.rows]
 
     def train(self, code: AnyCode, init: TrainedCode | None = None) -> TrainedCode:
-        """Train all columns of a code; those of `init`, if it has the same code, are where the training starts."""
+        """Train all columns of a code; those of `init` are where the training starts, if the learner `warm_starts`.
+
+        `init` is of no use if it has another code or another kind of learner.
+        """
         code = as_drawn(code)
-        start = init.columns if init is not None and _same(code, init.code) else None
+        usable = init is not None and self.learner.warm_starts and type(init.problem.learner) is type(self.learner)
+        start = init.columns if init is not None and usable and code.same_as(init.code) else None
         return TrainedCode(self, code, self.fit(code, init=start))
 
     def fit(
@@ -313,11 +317,8 @@ class TrainedCode:
 
     def objection(self, decoder: str | Decoder) -> str | None:
         """Return why a decoder can't serve these columns, or None."""
-        try:
-            decoder_for(decoder, self.loss, self.code)
-        except ValueError as reason:
-            return str(reason)
-        return None
+        resolved = resolved_for(decoder, self.loss)
+        return resolved.objection(resolved.as_read(self.code))
 
     def decoder(self, decoder: str | Decoder) -> Decoder:
         """Return a decoder for these columns, fitted on the margins that it needs."""
@@ -363,7 +364,3 @@ def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
             UserWarning,
             stacklevel=stacklevel,
         )
-
-
-def _same(code: DrawnCode, other: DrawnCode) -> bool:
-    return code is other or (code.shape == other.shape and np.array_equal(code.matrix(), other.matrix()))

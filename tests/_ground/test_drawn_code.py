@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits, load_iris
+from sklearn.svm import SVC
 
 from outputcodes import OutputCodeClassifier
 from outputcodes._ground.drawn_code import MOST_ENTRIES, ColumnBlock, DrawnCode, MatrixCode
@@ -209,3 +210,16 @@ def test_odd_blocks_are_refused_by_name():
 def test_one_vs_all_is_one_block_and_all_pairs_are_many():
     assert len(list(OneVsAll().draw(5).blocks())) == 1
     assert len(list(as_code("all-pairs").draw(5).blocks())) == 10
+
+
+def test_blocks_of_text_and_of_a_kernel_and_functions_in_turn():
+    words = RowBlocks([["a b", "b"], ["a"]])
+    assert words.shape == (3,)
+    assert words.joined() == ["a b", "b", "a"]
+    numbers = RowBlocks([np.ones((2, 1)), np.ones((1, 1))]).through(lambda B: B + 1).through(lambda B: 10 * B)
+    assert numbers.joined().ravel().tolist() == [20, 20, 20]
+    features, labels = load_iris(return_X_y=True)
+    K = features @ features.T
+    whole = OutputCodeClassifier(SVC(kernel="precomputed")).fit(K, labels)
+    parts = OutputCodeClassifier(SVC(kernel="precomputed")).fit(RowBlocks([K[:40], K[40:]]), labels)
+    assert np.array_equal(parts.margins(K), whole.margins(K))

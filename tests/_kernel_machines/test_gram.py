@@ -121,9 +121,9 @@ def test_the_gram_matrix_of_some_rows_takes_the_place_of_the_rows_held(name, dty
 
 
 def test_what_cannot_be_computed_or_kept_is_said():
-    with pytest.raises(ValueError, match=r"kernel answered an array of shape \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"kernel returned an array of shape \(3, 3\)"):
         Kernel(lambda A, B: np.eye(3)).block(A, B)
     with pytest.raises(ValueError, match="kernel values are not finite"):
         Kernel("poly", degree=400, coef0=100).block(A, B)
-    with pytest.raises(ValueError, match=r"cache_size=1e-05 MB holds no two rows .* raise it to"):
+    with pytest.raises(ValueError, match=r"cache_size=1e-05 MB is too small for two rows .* raise it to"):
         Gram(Kernel("linear"), A, np.float64, 1e-5)

@@ -87,7 +87,7 @@ def test_indicators_dense_sparse_and_of_minus_one():
     for other in (Y + 4, Y - 1):
         with pytest.raises(ValueError, match="not an indicator matrix"):
             AdaBoostMH(10).fit(X, other)
-    with pytest.raises(ValueError, match="there is no decoder"):
+    with pytest.raises(ValueError, match="its decoder can't be changed"):
         dense.with_decoder("hamming")
     for unread in ("vote", "likelihood"):
         assert np.array_equal(AdaBoostMH(10, decoder=unread).fit(X, Y).predict(X), dense.predict(X))

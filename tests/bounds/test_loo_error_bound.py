@@ -68,7 +68,7 @@ def test_theorem_4_1_and_corollary_4_1(problem):
     assert possible_loo_errors(F, y, M, alpha, G).tolist() == theorem
     assert loo_error_bound(F, y, M, alpha, G) == pytest.approx(np.mean(theorem))
     for name in NONINCREASING:
-        expected = [corollary_4_1(F[i], y[i], M, alpha[i], G[i], oracles.LOSSES[name]) for i in rows]
+        expected = [corollary_4_1(F[i], y[i], M, alpha[i], G[i], oracles.loss(name)) for i in rows]
         counted = possible_loo_errors(F, y, M, alpha, G, name)
         assert counted.tolist() == expected, name
         # Never below the training error; an example without dual variables keeps its training verdict.
@@ -215,11 +215,11 @@ def test_decoders_for_which_the_theorem_fails_are_refused():
     alpha = alpha * (M[y] != 0)
     weighted = AccuracyWeighted().fit(F, y, M)
     for decoder, reason in [
-        ("squared", "rises again"),
+        ("squared", "increases for large margins"),
         (LossBased("hinge", zeros="ignore"), "fewer non-zero entries"),
         (weighted, "not known"),
         ("euclidean", "not known"),
-        (lambda z: (z - 1) ** 2, "rises again"),
+        (lambda z: (z - 1) ** 2, "increases for large margins"),
     ]:
         resolved = LossBased(decoder) if callable(decoder) else decoder
         with pytest.raises(ValueError, match=reason):
@@ -274,7 +274,7 @@ def test_a_decoder_answers_for_itself():
     for decoder in ("hinge", likelihood(slope, np.zeros(7))):
         plain = possible_loo_errors(F, y, dense, alpha, G, decoder)
         assert np.array_equal(possible_loo_errors(F, y, dense, alpha, G, Softmax(decoder)), plain)
-    with pytest.raises(ValueError, match="rises again"):
+    with pytest.raises(ValueError, match="increases for large margins"):
         loo_error_bound(F, y, dense, alpha, G, Softmax("squared"))
     with pytest.raises(NotFittedError):
         loo_error_bound(F, y, dense, alpha, G, Likelihood())

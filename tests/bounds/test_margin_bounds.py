@@ -52,7 +52,7 @@ def test_bounds_fall_with_the_sample_and_rise_with_the_complexity():
     few, many = np.full(10**4, 0.6), np.full(10**6, 0.6)
     assert kernel_margin_bound(many, 3, 1.0, 1.0, 0.5) < kernel_margin_bound(few, 3, 1.0, 1.0, 0.5)
     assert kernel_margin_bound(many, 3, 1.0, 1.0, 0.5) < kernel_margin_bound(many, 4, 1.0, 1.0, 0.5)
-    # Scores, norms and ρ in another unit are the same machine.
+    # Scores, norms and ρ in another unit belong to the same SVM.
     scaled = kernel_margin_bound(7 * many, 3, 1.0, 7.0, 3.5)
     assert scaled == pytest.approx(kernel_margin_bound(many, 3, 1.0, 1.0, 0.5))
     assert boosting_margin_bound(many, 10, 3, 0.5) < boosting_margin_bound(many, 10, 3, 0.25)

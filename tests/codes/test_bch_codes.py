@@ -117,7 +117,7 @@ def test_too_short_is_refused():
 
 @pytest.mark.parametrize(("k", "length"), [(3, 20), (4, 12), (6, 200)])
 def test_fewer_columns_than_asked_are_reported(k, length):
-    with pytest.warns(UserWarning, match=rf"length={length} was asked for, \d+ columns are given") as caught:
+    with pytest.warns(UserWarning, match=rf"The code has \d+ columns instead of length={length}") as caught:
         M = BCH(length=length).draw(k, random_state=0).matrix()
     assert caught[0].filename == __file__
     assert M.shape[1] < length
@@ -127,7 +127,7 @@ def test_fewer_columns_than_asked_are_reported(k, length):
 
 def test_columns_lost_to_a_poor_choice_are_reported(monkeypatch):
     monkeypatch.setattr(algebraic, "_MAX_CHOICES", 1)
-    with pytest.warns(UserWarning, match=r"length=62 was asked for, (\d+) columns are given"):
+    with pytest.warns(UserWarning, match=r"The code has (\d+) columns instead of length=62"):
         M = BCH(length=62).draw(7, random_state=0).matrix()
     assert 20 < M.shape[1] < 62
     check_code(M, strict=True)

@@ -67,7 +67,7 @@ def test_one_sided_columns_warn_or_are_refused():
 
 def test_zero_one_codes_are_recognised():
     with (
-        pytest.warns(UserWarning, match=r"over \{0, 1\} is 2 \* M - 1"),
+        pytest.warns(UserWarning, match=r"over \{0, 1\} by 2 \* M - 1"),
         pytest.warns(UserWarning, match="no column opposes 0 and 1, 0 and 2, 1 and 2"),
     ):
         check_code([[1, 0], [0, 1], [1, 1]])

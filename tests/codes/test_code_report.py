@@ -60,7 +60,7 @@ def test_an_empty_column_of_this_sample_has_no_share():
 
 @pytest.mark.parametrize("counts", [[1, 2], [1, -2, 3], [1, np.nan, 3], [[1, 2, 3]]])
 def test_wrong_counts(counts):
-    with pytest.raises(ValueError, match="class_counts must hold one finite number >= 0 for each of the 3"):
+    with pytest.raises(ValueError, match="class_counts must have one finite number >= 0 for each of the 3"):
         describe(Ordinal().draw(3).matrix(), class_counts=counts)
 
 
@@ -148,7 +148,7 @@ def test_plot_colours():
 
 
 def test_plot_refusals(monkeypatch):
-    with pytest.raises(ValueError, match="class_names must hold 4 names, one per row, got 1"):
+    with pytest.raises(ValueError, match="class_names must have 4 names, one per row, got 1"):
         plot(FAULTY, class_names=["a"])
 
     def refuse(name, *args, real=builtins.__import__, **kwargs):

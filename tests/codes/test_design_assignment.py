@@ -131,7 +131,7 @@ def test_kernels_and_missing_values_take_confusions():
     linear = OutputCodeClassifier(SVC(kernel="linear"), code=code, random_state=0).fit(X, y)
     assert np.array_equal(kernel.code_matrix_, linear.code_matrix_)
     X[0, 0] = np.nan
-    with pytest.raises(ValueError, match=r"'centroids' can't use this X, 'confusions' can: .*NaN"):
+    with pytest.raises(ValueError, match=r"'centroids' does not support this X; use 'confusions': .*NaN"):
         Assigned().draw(10, 0, Problem(as_learner("stumps"), X, y)).matrix()
 
 

@@ -56,7 +56,7 @@ def test_first_column_is_the_best_of_all(k):
         assert column.tolist() == wanted
         assert xi == pytest.approx(float(best), abs=1e-12)
         assert best >= Fraction(1, k)  # what a constant column has
-        # Exchanging the answers exchanges the signs of the optimum.
+        # Negating the predictions negates the optimum.
         assert first_column(-h, y, k)[1] == pytest.approx(xi, abs=1e-12)
 
 
@@ -83,7 +83,7 @@ def test_first_column_of_a_constant_classifier_is_the_most_frequent_class():
 
 @pytest.mark.parametrize("h", [[0, 1, 1], [1, -1], [0.5, 1, -1], [[1, 1, 1]]])
 def test_first_column_refuses_other_answers(h):
-    with pytest.raises(ValueError, match="h must hold -1 or \\+1 for each of the 3 labels"):
+    with pytest.raises(ValueError, match="h must be -1 or \\+1 for each of the 3 labels"):
         first_column(h, [0, 1, 2], 3)
 
 

@@ -109,7 +109,7 @@ def test_exhaustive_search_is_exhaustive_and_floating_search_no_worse_than_its_s
 
 
 def test_floating_search_escapes_the_best_class_against_the_rest():
-    # Classes 0-3 and 4-7 are told apart by one feature; each class alone tells little.
+    # One feature separates the classes 0-3 from 4-7; each class alone gives little information.
     y = np.repeat(np.arange(8), 10)
     X = np.column_stack([y >= 4, np.arange(80) % 2]).astype(float)
     M = DiscriminantTree(exhaustive_up_to=0).draw(8, 0, problem(X, y)).matrix()
@@ -147,7 +147,7 @@ def test_texts_need_margins():
     learner = make_pipeline(CountVectorizer(), RidgeClassifier())
     model = OutputCodeClassifier(learner, code=DiscriminantTree("margins"), random_state=0).fit(texts, y)
     assert model.code_matrix_.shape == (3, 2)
-    with pytest.raises(ValueError, match="give the code features='margins'"):
+    with pytest.raises(ValueError, match="use features='margins' in the code"):
         OutputCodeClassifier(learner, code=DiscriminantTree()).fit(texts, y)
 
 

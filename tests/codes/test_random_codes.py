@@ -92,7 +92,7 @@ def test_published_rules_really_allow_one_sided_columns():
     [
         (Dense(length=7), 3, "length=7 is impossible for n_classes=3.*at most 6 distinct columns"),
         (Dense(length=9, rule="published"), 3, "at most 8"),
-        (Dense(length=3), 9, "distinct rows take at least 4 columns"),
+        (Dense(length=3), 9, "distinct rows need at least 4 columns"),
         (Sparse(length=3), 9, "length=3 is impossible for n_classes=9.*at least 4"),
         (Sparse(length=1, rule="published"), 3, "at least 2"),
         (Dense(length=4, n_candidates=3), 16, "none of 3 random draws.*larger length or n_candidates"),

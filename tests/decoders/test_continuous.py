@@ -59,7 +59,7 @@ def test_worked_example(beta, values):
     code = np.array([[1, 1], [1, -1], [-1, 1]])
     for norm, value in zip(NORMS, values, strict=True):
         decoder = Continuous(norm, beta=beta, tol=1e-8)
-        with pytest.warns(UserWarning, match="Lower beta") if value == len(y) else nullcontext():
+        with pytest.warns(UserWarning, match="Decrease beta") if value == len(y) else nullcontext():
             decoder.fit(H, y, code)
         assert decoder.objective_ == pytest.approx(value, rel=1e-6)
     if beta == 1.0:
@@ -142,7 +142,7 @@ def test_published_properties(norm):
     sizes = []
     for beta in (0.1, 1.0, 10.0, 1000.0):
         fitted = Continuous(norm, beta=beta, tol=1e-6)
-        with pytest.warns(UserWarning, match="Lower beta") if beta == 1000.0 and norm != "l2" else nullcontext():
+        with pytest.warns(UserWarning, match="Decrease beta") if beta == 1000.0 and norm != "l2" else nullcontext():
             fitted.fit(H, y, M)
         assert fitted.objective_ <= len(y) * (1 + 1e-9)
         error = (fitted.predict(H, M) != y).mean()
@@ -219,7 +219,7 @@ def test_what_was_learned_from_other_columns_is_refused(name):
     with pytest.raises(NotFittedError):
         decoder.scores(H, M)
     fitted = decoder.fit(H, y, M)
-    with pytest.raises(ValueError, match="was fitted on 3 columns and this code has 2"):
+    with pytest.raises(ValueError, match="was fitted on 3 columns but this code has 2"):
         fitted.scores(H[:, :2], M[:, :2])
 
 

@@ -111,7 +111,7 @@ EVEN = np.repeat([1.0, 1.0, 1.0, -1.0, -1.0, -1.0], 5)[:, None], np.repeat(np.ar
 
 
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize(("form", "remedy"), [({"beta": 0.1}, "Lower beta"), ({"bound": 3.0}, "Raise bound")])
+@pytest.mark.parametrize(("form", "remedy"), [({"beta": 0.1}, "Decrease beta"), ({"bound": 3.0}, "Increase bound")])
 @pytest.mark.parametrize("incremental", [False, True])
 def test_where_nothing_can_be_learned_it_says_so_and_the_given_code_decides(norm, form, remedy, incremental):
     (H, y), M = EVEN, np.array([[1], [1], [1], [-1], [-1], [-1]])
@@ -136,7 +136,8 @@ def test_kernels_too(kernel):
 
 
 @pytest.mark.parametrize(
-    ("form", "remedy"), [({}, "raise beta or tol"), ({"kernel": "rbf"}, "raise beta"), ({"bound": 2.0}, "lower bound")]
+    ("form", "remedy"),
+    [({}, "increase beta or tol"), ({"kernel": "rbf"}, "increase beta"), ({"bound": 2.0}, "decrease bound")],
 )
 def test_what_helps_where_it_does_not_converge_fits_the_form(form, remedy, monkeypatch):
     exact = continuous._spoc.solve

@@ -5,7 +5,7 @@ import oracles
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from outputcodes.decoders import LossBased, as_decoder
+from outputcodes.decoders import Decoder, LossBased, as_decoder
 
 
 @pytest.mark.parametrize("name", ["vote", "dag"])
@@ -53,5 +53,15 @@ def test_names_options_shapes_and_numbers():
         LossBased(lambda z: np.exp(-z)).scores([[1000, -5, 3]], M)
     with pytest.raises(NotFittedError):
         as_decoder("accuracy-weighted").scores([[1, 2, 3]], M)
-    with pytest.raises(ValueError, match="don't fit"):
+    with pytest.raises(ValueError, match="don't match"):
         as_decoder("accuracy-weighted").fit([[1, 2, 3]], [0, 1], M)
+
+
+def test_scores_of_a_new_decoder_have_a_column_per_class():
+    class Narrow(Decoder):
+        def _scorer(self, M):
+            return lambda F: F[:, :2]
+
+    for method in (Narrow().scores, Narrow().predict, Narrow().ties):
+        with pytest.raises(ValueError, match=r"Narrow returned scores of shape \(4, 2\) for 4 rows and 3 classes"):
+            method(np.ones((4, 3)), 2 * np.eye(3) - 1)

@@ -12,16 +12,13 @@ from outputcodes.decoders import DECODERS, AccuracyWeighted, LossBased, as_decod
 from outputcodes.losses import LOSSES
 
 FIXED = [name for name in DECODERS if name != "loss" and as_decoder(name).needs is None]
-PAIRWISE = ("vote", "dag")
 
 
 def codes_for(name, rng):
     """Codes that the decoder can serve: random ones with and without zeros, one-vs-all, all-pairs."""
     for k in (2, 3, 5):
-        candidates = [oracles.all_pairs(k)]
-        if name not in PAIRWISE:
-            candidates += [oracles.random_code(rng, k, 6), oracles.random_code(rng, k, 6, zeros=False)]
-            candidates += [oracles.one_vs_all(k)] if k > 2 else []
+        candidates = [oracles.all_pairs(k), oracles.random_code(rng, k, 6), oracles.random_code(rng, k, 6, zeros=False)]
+        candidates += [oracles.one_vs_all(k)] if k > 2 else []
         yield from (M for M in candidates if as_decoder(name).objection(M) is None)
 
 
@@ -33,12 +30,14 @@ def margins(rng, n, L):
 
 @pytest.mark.parametrize("name", FIXED)
 def test_scores_are_the_definition(name):
+    if name not in oracles.DECODERS:
+        pytest.skip("no reference version in tests/oracles.py")
     rng = np.random.default_rng(1)
     for M in codes_for(name, rng):
         F = margins(rng, 30, M.shape[1])
         D = as_decoder(name).scores(F, M)
-        expected = np.array([oracles.scores(name, f, M) for f in F])
-        if name == "vote":
+        expected = np.array([oracles.DECODERS[name](f, M) for f in F])
+        if name in oracles.ORDERS:
             D = np.array([np.lexsort((-np.arange(len(d)), d)) for d in D])
             expected = np.array([np.lexsort((-np.arange(len(d)), d)) for d in expected])
         assert np.allclose(D, expected, rtol=1e-8, atol=1e-8)
@@ -50,7 +49,7 @@ def test_zeros_ignored_is_the_mean_over_the_entries_that_count(loss):
     M = oracles.random_code(rng, 4, 7)
     F = margins(rng, 20, 7)
     D = LossBased(loss, zeros="ignore").scores(F, M)
-    d = np.array([oracles.loss_distances(f, M, oracles.LOSSES[loss], zeros="ignore") for f in F])
+    d = np.array([oracles.loss_distances(f, M, oracles.loss(loss), zeros="ignore") for f in F])
     assert np.allclose(D, -np.log(d) if loss == "exponential" else -d)
 
 
@@ -99,10 +98,11 @@ def test_invariant_under_permuted_and_mirrored_columns(name):
 @pytest.mark.parametrize("name", DECODERS)
 def test_predict_is_the_first_largest_score_in_blocks_too(name, monkeypatch):
     rng = np.random.default_rng(6)
-    M = oracles.all_pairs(4)
-    y = rng.integers(0, 4, 101)
-    F = margins(rng, 101, 6) + M[y]  # Margins that know nothing of the labels are nothing to learn from.
-    decoder = as_decoder(name).for_loss("hinge").fit(F, y, M)
+    decoder = as_decoder(name).for_loss("hinge")
+    M = next(M for M in (oracles.all_pairs(4), oracles.one_vs_all(5)) if decoder.objection(M) is None)
+    y = rng.integers(0, len(M), 101)
+    F = margins(rng, 101, M.shape[1]) + M[y]  # decoders that learn need margins that have to do with the labels
+    decoder = decoder.fit(F, y, M)
     whole = decoder.scores(F, M)
     assert np.array_equal(decoder.predict(F, M), whole.argmax(axis=1))
     monkeypatch.setattr("outputcodes._ground.blocks.BLOCK_VALUES", 64)
@@ -168,7 +168,7 @@ def test_exponential_has_no_false_ties_far_out():
 @pytest.mark.parametrize("scale", [1.0, 400.0, 800.0, 1e9])
 @pytest.mark.parametrize("name", FIXED)
 def test_margins_on_a_codeword_however_large_decode_to_it(name, scale):
-    M = oracles.all_pairs(4) if name in PAIRWISE else oracles.one_vs_all(5)
+    M = next(M for M in (oracles.one_vs_all(5), oracles.all_pairs(4)) if as_decoder(name).objection(M) is None)
     assert np.array_equal(as_decoder(name).predict(scale * M.astype(float), M), np.arange(len(M)))
     assert np.isfinite(as_decoder(name).scores(scale * M.astype(float), M)).all()
 

@@ -289,7 +289,7 @@ def test_constant_margins_answer_the_frequencies():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.zeros((2, 3)), [0, 1], [[1], [-1]]), "don't fit"),
+        ((np.zeros((2, 3)), [0, 1], [[1], [-1]]), "don't match"),
         ((np.array([[np.inf], [0.0]]), [0, 1], [[1], [-1]]), "infinite"),
         ((np.zeros((2, 1)), [0, 2], [[1], [-1]]), "between 0 and 1"),
     ],
@@ -305,7 +305,7 @@ def test_bad_targets_and_other_columns_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         decoder = Likelihood().fit([[0.0], [1.0]], [0, 1], [[1], [-1]])
-    with pytest.raises(ValueError, match="fitted on 1 columns and this code has 3"):
+    with pytest.raises(ValueError, match="fitted on 1 columns but this code has 3"):
         decoder.scores(np.zeros((1, 3)), oracles.one_vs_all(3))
 
 

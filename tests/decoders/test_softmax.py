@@ -85,7 +85,7 @@ def test_rows_without_all_margins_are_left_out():
 
 def test_scores_that_tell_nothing_give_equal_probabilities_and_the_same_prediction():
     for margins in (-F, np.full(F.shape, np.nan), np.zeros(F.shape)):
-        with pytest.warns(UserWarning, match="no more than equal probabilities"):
+        with pytest.warns(UserWarning, match="no better than equal probabilities"):
             decoder = Softmax("hinge").fit(margins, y, M)
         P = decoder.probabilities(F, M)
         assert np.allclose(P, 0.25)

@@ -214,9 +214,9 @@ def test_pickled_machines_answer_the_same():
         ({"gamma": 0}, "gamma=0 must be 'scale', 'auto' or a positive number"),
         ({"degree": np.nan}, "degree=nan must be a finite number"),
         ({"formulation": "ovo"}, "formulation='ovo' must be one of crammer-singer, weston-watkins"),
-        ({"kernel": "precomputed"}, "needs a square X to train on"),
+        ({"kernel": "precomputed"}, "needs a square X in fit"),
         ({"kernel": "poly", "gamma": 1e300}, "kernel values are not finite"),
-        ({"cache_size": 1e-9}, "cache_size=1e-09 MB holds no two rows"),
+        ({"cache_size": 1e-9}, "cache_size=1e-09 MB is too small for two rows"),
         ({"kernel": lambda A, B: -linear_kernel(A, B)}, "not positive semidefinite"),
     ],
 )

@@ -136,5 +136,5 @@ def test_infinite_answers_become_large_and_nan_is_refused():
 
     f, _ = margins(Sure())
     assert (f == 1e9).all()
-    with pytest.raises(ValueError, match="answered NaN for row 0"):
+    with pytest.raises(ValueError, match="returned NaN for row 0"):
         margins(Sure(np.nan))

@@ -168,7 +168,7 @@ def test_it_stands_in_pipelines_and_in_cross_validation():
 
 def test_a_name_has_no_parameters():
     named = OutputCodeClassifier("kernel-svm")
-    with pytest.raises(ValueError, match=r"estimator='kernel-svm', a name; give the object"):
+    with pytest.raises(ValueError, match=r"estimator='kernel-svm', which is a name; pass an instance"):
         BoundSearch(named, {"estimator__gamma": [1.0]}).fit(X, names)
     with pytest.warns(UserWarning, match="estimate"):
         BoundSearch(named, {"code": ["one-vs-all"]}).fit(X, names)
@@ -180,7 +180,7 @@ def test_what_cannot_be_judged_is_refused():
             BoundSearch(estimator, {}).fit(X, names)
     with pytest.raises(ValueError, match=r"param_grid=\[\] holds no candidate"):
         BoundSearch(SVM, []).fit(X, names)
-    with pytest.raises(ValueError, match="rises again"):
+    with pytest.raises(ValueError, match="increases for large margins"):
         BoundSearch(clone(SVM).set_params(decoder="squared"), {}).fit(X, names)
 
 
@@ -192,7 +192,7 @@ def test_several_labels_a_row_are_refused_before_the_training(monkeypatch):
 
 
 def test_memory_does_not_change_what_is_found():
-    wide = np.hstack([X, X, X])  # with so many features distances are kept
+    wide = np.hstack([X, X, X])  # with this many features distances are kept
     model = OutputCodeClassifier(KernelSVM(bias="none", tol=1e-6, max_iter=20_000), code="one-vs-all")
     found = BoundSearch(model, {"estimator__cache_size": [2000, 0.02, 0.05]}).fit(wide, names).cv_results_["loo_error"]
     assert found == pytest.approx([leave_one_out(clone(model).fit(wide, names), wide, names).error] * 3)

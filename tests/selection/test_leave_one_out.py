@@ -1,4 +1,4 @@
-"""What a trained classifier tells of its leave-one-out error, against n trainings."""
+"""The leave-one-out error of a trained classifier, compared with n trainings."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_examples_without_weight_are_not_there():
 
 
 def test_columns_of_one_sign_stay_as_they_are():
-    # The last column tells a class that is not there from the others: it answers +1, whoever is left out.
+    # The last column separates a class without examples from the others: its margin is +1, whichever row is left out.
     learner, rows = KernelSVM(bias="folded", tol=1e-8), {0: [1, -1, 1], 1: [-1, -1, -1], 2: [-1, 1, 1]}
     with pytest.warns(UserWarning, match="return a constant"):
         model = OutputCodeClassifier(

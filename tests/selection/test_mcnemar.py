@@ -11,7 +11,7 @@ from outputcodes.selection.mcnemar import mcnemar
 
 @pytest.mark.parametrize(("b", "c"), list(itertools.product(range(6), repeat=2)))
 def test_every_way_the_discordant_rows_could_have_fallen(b, c):
-    """Under the null hypothesis the two answers of a row may be swapped: count the swaps at least as one-sided."""
+    """Under the null hypothesis the two predictions of a row may be swapped: count the swaps at least as one-sided."""
     first = np.array([True] * b + [False] * c + [True, False, False])
     second = np.array([False] * b + [True] * c + [True, False, False])
     swaps = itertools.product((-1, 1), repeat=b + c)

@@ -1,1 +1,1 @@
-"""What everything stands on: checks at the door, blocks of rows and threads, arithmetic in lanes."""
+"""Common ground of all rooms: checks of input, drawn codes, blocks of rows, folds, threads, arithmetic in lanes."""

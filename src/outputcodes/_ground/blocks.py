@@ -1,4 +1,4 @@
-"""Row blocks: large passes cut into pieces whose size depends on the problem alone, and threads over them."""
+"""Blocks of rows whose size depends on the problem alone, and threads over blocks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from threadpoolctl import ThreadpoolController
 
 S = TypeVar("S")
 T = TypeVar("T")
-# A `map` that answers a list; perhaps by threads.
+# A `map` that returns a list, possibly computed by threads.
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
-# A block of float64 that stays near the processor: 4 MiB.
+# A block of float64 that stays in cache: 4 MiB.
 BLOCK_VALUES = 1 << 19
 
 
 def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Slices over the rows such that a block of `width` values a row holds about `BLOCK_VALUES`.
+    """Yield slices of rows such that a block with `width` values per row holds about `BLOCK_VALUES` values.
 
     >>> [(b.start, b.stop) for b in row_blocks(5, BLOCK_VALUES // 2)]
     [(0, 2), (2, 4), (4, 5)]
@@ -33,34 +33,34 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 
 
 def serially(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """The `Run` of one thread."""
+    """Call `work` on each item in turn: the `Run` of one thread."""
     return [work(item) for item in items]
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The BLAS libraries of this process, which are loaded by now; to look for them takes milliseconds."""
+    """Find the BLAS libraries that this process has loaded; cached, because the search takes milliseconds."""
     return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """While entered, BLAS has one thread: its others would wait for work where ours do theirs."""
+    """Return a context in which BLAS uses one thread: more would compete with ours for the processors."""
     limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limited
 
 
-# A pool of each size that nobody uses at the moment: to start a thread takes as long as a small piece of work.
+# Idle pools by size, kept because starting a thread takes as long as a small piece of work.
 _idle: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # threads don't survive it
+    os.register_at_fork(after_in_child=_idle.clear)  # threads don't survive a fork
 
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[Run]:
-    """A `map` by Python threads that answers a list; BLAS runs single-threaded inside.
+    """Provide a `map` by Python threads that returns a list; BLAS runs single-threaded inside.
 
-    As blocks don't depend on `n_jobs` and answers come in their order, sums over them are the same to the last bit
-    for any number of threads. After an error nothing is under way any more.
+    As blocks don't depend on `n_jobs` and results come in their order, sums over them have the same bits for any number
+    of threads. After an error no work is left running.
 
     >>> with threads(n_jobs=2) as run:
     ...     run(lambda block: block.stop - block.start, row_blocks(5, BLOCK_VALUES // 2))
@@ -90,6 +90,6 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
 
 
 def over_blocks(work: Callable[[S], T], blocks: Iterable[S], n_jobs: int | None) -> list[T]:
-    """The answers of `work` on each block in turn, by `threads`."""
+    """Return the results of `work` on each block, in order, computed by `threads`."""
     with threads(n_jobs) as run:
         return run(work, blocks)

@@ -1,7 +1,7 @@
-"""Choices that do not hang on rounding: what differs by a billionth of the scale is equal, and the first one wins.
+"""Choices that don't depend on rounding: values within a billionth of the scale are equal, and the first one wins.
 
 Another processor, BLAS library or number of threads adds the same numbers in another order, and a weight of 1/n is not
-a weight of 1. The last digits of an objective therefore must not decide which column, threshold or γ is taken.
+a weight of 1. The last digits of an objective must therefore not decide which column, threshold or γ is chosen.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Candidates this close, as a share of the scale of the objective, are equal. Kernels use it in their own comparisons.
+# Candidates within this fraction of the scale of the objective are equal. Kernels use it in their own comparisons.
 TIE = 1e-9
-# Halves are common among real numbers (1/128 of the largest is 7812.5 millionths), so numbers are not rounded up from
-# a half on but from a little below it, where no round number lies.
+# Halves are common among real numbers (1/128 of the largest is 7812.5 millionths), so numbers are rounded up not from a
+# half but from a little below, where no round number lies.
 UP_FROM = 0.4281718
 
 
@@ -43,7 +43,9 @@ def first_smallest(values: ArrayLike, scale: ArrayLike = 1.0) -> Any:
     >>> int(first_smallest([0.5, 0.1 + 0.2, 0.3]))
     1
     """
-    return first_largest(-np.asarray(values, dtype=np.float64), scale)
+    candidates = np.asarray(values, dtype=np.float64)
+    room = TIE * np.expand_dims(np.asarray(scale, dtype=np.float64), -1)
+    return (candidates <= candidates.min(axis=-1, keepdims=True) + room).argmax(axis=-1)
 
 
 def clearly_less(value: float, other: float, scale: float = 1.0) -> bool:
@@ -66,9 +68,9 @@ def without_noise(values: ArrayLike, scale: ArrayLike) -> Array:
 
 
 def to_six_digits(values: ArrayLike) -> Array:
-    """Return the values as whole numbers, in millionths of the largest magnitude: what a heuristic search is given.
+    """Return the values as integers, in millionths of the largest magnitude, as input of a heuristic search.
 
-    Equal values are then equal to the last bit, and sums of them are exact in any order.
+    Equal values then have equal bits, and their sums are exact in any order.
 
     >>> to_six_digits([0.1 + 0.2, 0.3, -0.6])
     array([  500000.,   500000., -1000000.])
@@ -77,7 +79,7 @@ def to_six_digits(values: ArrayLike) -> Array:
 
 
 def sorting_keys(values: ArrayLike) -> Array:
-    """Return whole numbers to sort by in place of the values: those of values that differ by rounding are equal.
+    """Return integers to sort by instead of the values; they are equal for values that differ by rounding.
 
     >>> np.argsort(-sorting_keys([0.2, 0.3, 0.1 + 0.2]), kind="stable")
     array([1, 2, 0])
@@ -86,7 +88,7 @@ def sorting_keys(values: ArrayLike) -> Array:
 
 
 def _in_parts(values: ArrayLike, parts: float) -> Array:
-    """Whole numbers, the largest magnitude being `parts`."""
+    """Return integers, scaled so that the largest magnitude is `parts`."""
     checked = np.asarray(values, dtype=np.float64)
     largest = np.abs(checked).max(initial=0.0)
     if largest == 0.0:
@@ -97,5 +99,5 @@ def _in_parts(values: ArrayLike, parts: float) -> Array:
 
 @njit(nogil=True, cache=True)
 def sorting_key(share):  # type: ignore[no-untyped-def]
-    """The key of a number between 0 and 1, for kernels."""
+    """Return the sorting key of a number between 0 and 1, for kernels."""
     return floor(share / TIE + (1.0 - UP_FROM))

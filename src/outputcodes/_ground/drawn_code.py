@@ -11,19 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 Matrix = NDArray[np.int8]
 Rows = NDArray[np.intp]
 
-# A matrix of more entries, 1 GiB of them, is not written down.
+# Larger matrices than 1 GiB are not built.
 MOST_ENTRIES = 1 << 30
 
 
 class ColumnBlock(NamedTuple):
-    """Columns that see the same classes.
+    """Columns with the same classes.
 
     Attributes
     ----------
     columns : ndarray of shape (l,)
-        Their places in the code.
+        Their positions in the code.
     classes : ndarray of shape (c,)
-        The classes with an entry other than 0, in rising order.
+        The classes with an entry other than 0, in ascending order.
     entries : ndarray of int8, shape (c, l)
         -1 and +1.
     """
@@ -36,7 +36,7 @@ class ColumnBlock(NamedTuple):
 class DrawnCode:
     """A code for a given number of classes, with entries in {-1, 0, +1}.
 
-    A code that is too large to be written down derives from this class and writes `shape`, `rows` and `blocks`; the
+    A code that is too large for a matrix derives from this class and writes `shape`, `rows` and `blocks`; the
     other methods follow from these three. `np.asarray(code)` is `code.matrix()`.
 
     Attributes
@@ -52,7 +52,7 @@ class DrawnCode:
         raise NotImplementedError
 
     def blocks(self) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks that see the same classes; every column with an entry is in one block."""
+        """Yield the columns in blocks with the same classes; every column with an entry is in one block."""
         raise NotImplementedError
 
     def matrix(self) -> Matrix:
@@ -77,16 +77,20 @@ class DrawnCode:
             plus[block.columns], minus[block.columns] = (seen > 0).any(axis=0), (seen < 0).any(axis=0)
         return plus, minus
 
+    def same_as(self, other: DrawnCode) -> bool:
+        """Return whether another code is known to have the same entries: the same object, or an equal matrix."""
+        return self is other
+
     def __len__(self) -> int:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        # With copy=False NumPy refuses what would need a copy: so does this.
+        # With copy=False NumPy raises an error if a copy would be needed, and so does this.
         return np.array(self.matrix(), dtype=dtype, copy=copy)
 
 
 class MatrixCode(DrawnCode):
-    """A code that is written down.
+    """A code stored as a matrix.
 
     >>> code = MatrixCode([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
     >>> code.shape, code.rows([2]).tolist()
@@ -110,7 +114,7 @@ class MatrixCode(DrawnCode):
         return rows
 
     def blocks(self) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks that see the same classes, in the order of their first columns."""
+        """Yield the columns in blocks with the same classes, in the order of their first columns."""
         _, first, block = np.unique(self.entries != 0, axis=1, return_index=True, return_inverse=True)
         for b in np.argsort(first):
             columns = np.flatnonzero(block.reshape(-1) == b)
@@ -126,6 +130,10 @@ class MatrixCode(DrawnCode):
         present = self.entries[classes]
         return np.asarray((present > 0).any(axis=0)), np.asarray((present < 0).any(axis=0))
 
+    def same_as(self, other: DrawnCode) -> bool:
+        """Return whether another code has the same matrix."""
+        return self is other or (isinstance(other, MatrixCode) and np.array_equal(self.entries, other.entries))
+
     def __repr__(self) -> str:
         return f"MatrixCode({self.entries.tolist()})"
 
@@ -135,5 +143,5 @@ AnyCode = DrawnCode | Matrix
 
 
 def as_drawn(code: DrawnCode | ArrayLike) -> DrawnCode:
-    """Return a drawn code as it is, and a matrix as one."""
+    """Return a drawn code unchanged, and a matrix as a drawn code."""
     return code if isinstance(code, DrawnCode) else MatrixCode(code)

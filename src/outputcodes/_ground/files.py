@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, then moved into it."""
+"""Files that are either complete or absent: written under a temporary name, then renamed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def in_place_of(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary name in the folder of `path` to write to; the file takes its place unless an error occurs.
+    """Provide a temporary path in the folder of `path`; its file replaces `path` unless an error occurs.
 
-    A reader sees the old file or the whole new one, and a process that is killed leaves the old one.
+    A reader sees the old file or the complete new one; if the process is killed, the old one is left.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "page.html"
@@ -23,7 +23,7 @@ def in_place_of(path: str | os.PathLike[str]) -> Iterator[Path]:
     [('page.html', 'whole')]
     """
     target = Path(path)
-    # Two threads, or two processes, may write to one name.
+    # Two threads, or two processes, may write to the same path.
     part = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         yield part

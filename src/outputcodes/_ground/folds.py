@@ -26,7 +26,7 @@ def deck_of(y: NDArray[Any], rng: np.random.Generator) -> Rows:
 def fold_numbers(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Rows:
     """Return the fold of each row: one deck, sorted by class, is dealt to the folds in turn.
 
-    Unlike StratifiedKFold it deals classes with fewer rows than folds as well.
+    Unlike StratifiedKFold, it also handles classes with fewer rows than folds.
 
     >>> fold_numbers(np.array([0, 0, 0, 0, 1]), 2, np.random.default_rng((0, 5)))
     array([0, 0, 1, 1, 0])
@@ -37,7 +37,7 @@ def fold_numbers(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Row
 
 
 def check_number_of_folds(cv: Any, n: int) -> None:
-    """Refuse a number of folds that n rows can't be dealt to."""
+    """Raise ValueError unless n rows can be divided into `cv` folds."""
     if not 2 <= cv <= n:
         raise ValueError(f"cv={cv} must be between 2 and the number of rows, {n}.")
 
@@ -54,7 +54,7 @@ def folds(y: NDArray[Any], cv: int, seed: int) -> Folds:
 
 
 def folds_of(splitter: Any, y: NDArray[Any], kept: Rows) -> Folds:
-    """Return the folds of a splitter, or given pairs (train, test), as places among the `kept` rows.
+    """Return the folds of a splitter, or given pairs (train, test), as positions among the `kept` rows.
 
     >>> [(train.tolist(), test.tolist()) for train, test in folds_of([([0, 1], [2, 3])], np.zeros(4), np.array([1, 3]))]
     [([0], [1])]

@@ -1,4 +1,4 @@
-"""What a comparison needs to know about a code, a decoder, a learner or a system that nobody named."""
+"""How a comparison plans codes, decoders, learners and systems that are not named."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ class Size(NamedTuple):
 
 
 def suits_all(size: Size) -> str | None:
-    """Return None: there is no table that it does not suit."""
+    """Return None: all tables are suitable."""
     return None
 
 
 @dataclass(frozen=True)
 class Planning:
-    """How a plan treats something that nobody named; what is named is always tried.
+    """How a plan treats something that is not named; what is named is always tried.
 
-    Every code, decoder, margin loss, learner and system has one. The default is for newcomers: they are tried, after
-    all others.
+    Every code, decoder, margin loss, learner and system has one. By default, for new ones, they are tried after all
+    others.
 
     Attributes
     ----------
     tried : bool
         Whether it is tried at all.
     quick : bool
-        Whether a quick plan has it too.
+        Whether a quick plan includes it.
     cost : int
-        The place in the plan: what is cheap comes first, so that a time limit cuts off what is expensive. Equal ones
-        stay in the order of their table of names.
+        The position in the plan: cheap ones come first, so that a time limit cuts off expensive ones. Ties keep the
+        order of their table of names.
     unsuited : callable
-        Why a table of a `Size` does not suit it, or None.
+        Returns why a table of a given `Size` is not suitable, or None.
     """
 
     tried: bool = True
@@ -49,19 +49,19 @@ class Planning:
 
 
 def too_many_rows(size: Size) -> str | None:
-    """Return why a kernel method is not tried, whose time grows with the square of the rows."""
+    """Return why a kernel method, whose time grows with the square of the rows, is not tried, or None."""
     if size.rows <= KERNEL_ROWS:
         return None
     return f"kernel methods are tried up to {KERNEL_ROWS} rows, and there are {size.rows}"
 
 
 def too_long_to_boost(size: Size) -> str | None:
-    """Return why a booster that looks at every value for every class is not tried."""
+    """Return why a booster that reads every value for every class is not tried, or None."""
     if size.rows * size.features * size.classes <= BOOSTED_VALUES:
         return None
     return f"hundreds of rounds over {size.rows} rows, {size.features} features and {size.classes} classes take long"
 
 
 def three_classes(size: Size) -> str | None:
-    """Return why a code without zeros is not tried for three classes."""
+    """Return why a code without zeros is not tried for three classes, or None."""
     return "the splits of three classes are those of one-vs-all" if size.classes == 3 else None

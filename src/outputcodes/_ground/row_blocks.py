@@ -1,4 +1,4 @@
-"""X in blocks of rows: a sequence whose parts are read one after another, and need not be in memory together."""
+"""X in blocks of rows, which are read one after another and need not be in memory together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RowBlocks:
     Parameters
     ----------
     blocks : sequence of arrays, sparse matrices or data frames
-        Any sequence: one whose `__getitem__` reads a file keeps a single block in memory.
+        Any sequence: if its `__getitem__` reads a file, a learner that takes blocks holds one of them at a time.
 
     Examples
     --------
@@ -30,14 +30,20 @@ class RowBlocks:
     """
 
     def __init__(self, blocks: Sequence[Any]) -> None:
+        if hasattr(blocks, "shape") or not hasattr(blocks, "__len__"):
+            raise ValueError(f"RowBlocks takes a sequence of blocks, such as [X[:1000], X[1000:]], not {type(blocks)}.")
         if not len(blocks):
             raise ValueError("RowBlocks is empty; give at least one block of rows.")
         self.blocks = blocks
         self.each: Callable[[Any], Any] = _itself
-        shapes = [(n_rows_of(block), block.shape[1]) for block in blocks]
-        if len(widths := {width for _, width in shapes}) > 1:
+        n_rows, widths = 0, set()
+        for block in blocks:
+            n_rows += n_rows_of(block)
+            # Text, say, has rows and no columns.
+            widths |= {block.shape[1]} if hasattr(block, "shape") else set()
+        if len(widths) > 1:
             raise ValueError(f"The blocks have different numbers of columns, {sorted(widths)}; give them the same.")
-        self.shape = sum(n for n, _ in shapes), shapes[0][1]
+        self.shape = (n_rows, *widths)
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -47,8 +53,8 @@ class RowBlocks:
 
     def through(self, each: Callable[[Any], Any]) -> RowBlocks:
         """Return the same blocks, each passed through a function when it is read."""
-        other = copy.copy(self)
-        other.each = each
+        before, other = self.each, copy.copy(self)
+        other.each = lambda block: each(before(block))
         return other
 
     def joined(self) -> Any:
@@ -58,6 +64,8 @@ class RowBlocks:
             import pandas as pd
 
             return pd.concat(blocks)
+        if isinstance(blocks[0], list):
+            return [row for block in blocks for row in block]
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
 
 

@@ -1,4 +1,4 @@
-"""What y holds, decided once at the door: one label per row, or a set of labels per row (multilabel)."""
+"""The kind of y, decided once at the entry: one label per row, or a set of labels per row (multilabel)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door: what users hand in is checked here once, and trusted inside."""
+"""Checks of what users pass in: made once at the entry, and relied on inside."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sklearn.utils.validation import validate_data
 
 Array = NDArray[np.float64]
 
-# Products of two such weights, summed over any sample, stay finite.
+# Sums of products of two such weights stay finite.
 LARGEST_WEIGHT = 1e100
 
 
 def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
-    """The error for a name that is in no table, with the nearest one that is.
+    """Return the error for an unknown name, with the closest known name as a hint.
 
     >>> unknown_name("loss", "hing", ["hinge", "squared"])
     ValueError("loss='hing' is unknown; did you mean 'hinge'? Known names: hinge, squared.")
@@ -32,10 +32,10 @@ def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
 
 
 def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
-    """X as `estimator` may use it, feature names and counts recorded (`reset`) or compared.
+    """Validate X for `estimator`, recording (`reset`) or comparing feature names and counts.
 
-    Arrays and sparse matrices are checked here. Data frames, and whatever an estimator takes that is no
-    two-dimensional array (texts, say), are passed on untouched: only the foreign estimator knows them.
+    Arrays and sparse matrices are checked here. Data frames, and inputs that are no two-dimensional arrays, such as
+    text, are passed on unchanged for the foreign estimator to check.
     """
     if not tags.two_d_array or hasattr(X, "columns"):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -48,18 +48,18 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
     )
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
-        raise ValueError(f"X is a precomputed kernel and must be square to train on; its shape is {X.shape}.")
+        raise ValueError(f"X is a precomputed kernel and must be square for training; its shape is {X.shape}.")
     return X
 
 
 def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """y as a vector of class labels, one a row of X."""
+    """Validate y as a vector of class labels, one per row of X."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     labels: NDArray[Any] = column_or_1d(y, warn=True)
-    # NaN differs from itself; pandas' NA can't be compared at all.
+    # NaN differs from itself; the NA of pandas can't be compared.
     if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
         raise ValueError("y has missing labels (None, NaN or NA); remove these rows, or give them a label.")
     check_consistent_length(X, labels)
@@ -69,7 +69,7 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
 
 
 def check_classes(labels: NDArray[Any]) -> NDArray[Any]:
-    """The classes among the labels of all rows that count, in sorted order; at least two."""
+    """Return the sorted classes among the labels of all rows with positive weight; at least two."""
     classes: NDArray[Any] = np.unique(labels)
     if len(classes) < 2:
         raise ValueError(
@@ -79,7 +79,7 @@ def check_classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_seed(random_state: Any) -> int:
-    """One number for everything random; an integer is itself, so that others can draw with it what was drawn here."""
+    """Return one seed for all random choices; an integer is kept, so that the same choices can be drawn elsewhere."""
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise ValueError(f"random_state={random_state} must be at least 0.")
@@ -90,33 +90,35 @@ def as_seed(random_state: Any) -> int:
 
 
 def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
-    """`sample_weight` as a vector of finite, non-negative numbers, not all zero; None stays None."""
+    """Validate `sample_weight` as a vector of finite, nonnegative numbers, not all zero; None stays None."""
     if weight is None:
         return None
     if isinstance(weight, Number):
         weight = np.full(n_rows, weight)
     checked = np.asarray(weight, dtype=np.float64)
     if checked.ndim != 1:
-        raise ValueError(f"sample_weight must be 1-dimensional, one weight a row; its shape is {checked.shape}.")
+        raise ValueError(f"sample_weight must be 1-dimensional, with one weight per row; its shape is {checked.shape}.")
     if checked.shape[0] != n_rows:
-        raise ValueError(f"sample_weight has {checked.shape[0]} entries and X has {n_rows} rows; give one a row.")
+        raise ValueError(
+            f"sample_weight has {checked.shape[0]} entries but X has {n_rows} rows; give one weight per row."
+        )
     if not np.isfinite(checked).all() or (checked < 0).any():
         row = int(np.flatnonzero(~np.isfinite(checked) | (checked < 0))[0])
         raise ValueError(f"sample_weight[{row}]={checked[row]} must be finite and at least 0.")
     if checked.max(initial=0.0) > LARGEST_WEIGHT:
-        raise ValueError(f"sample_weight has entries beyond {LARGEST_WEIGHT:g}, whose sums overflow; scale them down.")
+        raise ValueError(f"sample_weight has entries above {LARGEST_WEIGHT:g}, whose sums overflow; scale them down.")
     if not checked.any():
         raise ValueError("sample_weight is zero for every row; at least two classes need positive weight.")
     return checked
 
 
 def n_rows_of(X: Any) -> int:
-    """The number of rows of an array, sparse matrix, data frame or list."""
+    """Return the number of rows of an array, sparse matrix, data frame or list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Some rows of X, whatever its kind; None takes all and copies nothing."""
+    """Return some rows of an array, sparse matrix, data frame or list; with None, X itself without a copy."""
     if rows is None:
         return X
     if hasattr(X, "iloc"):
@@ -127,34 +129,37 @@ def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
 
 
 def check_labels(y: ArrayLike, n_classes: int) -> NDArray[np.intp]:
-    """Labels as row numbers of a code with `n_classes` rows."""
+    """Validate labels as row numbers of a code with `n_classes` rows."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or not labels.size:
         raise ValueError(
-            f"y must be a vector of at least one label 0..k-1; its shape is {labels.shape}, {labels.dtype}."
+            f"y must be a vector of at least one label 0..k-1; its shape is {labels.shape}, its type {labels.dtype}."
         )
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(
-            f"y holds labels from {labels.min()} to {labels.max()}; they must be between 0 and {n_classes - 1}."
+            f"y has labels from {labels.min()} to {labels.max()}; they must be between 0 and {n_classes - 1}."
         )
     return labels.astype(np.intp)
 
 
 def check_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
-    """Margins (n, L), labels (n,) in 0..k-1 and a code (k, L) that fit together."""
+    """Validate margins (n, L), labels (n,) in 0..k-1 and a code (k, L), and that their shapes match."""
     margins, code = np.asarray(F, dtype=np.float64), np.asarray(M, dtype=np.float64)
     if margins.ndim != 2 or code.ndim != 2 or margins.shape != (np.size(y), code.shape[1]):
         raise ValueError(
-            f"F {margins.shape}, y {np.shape(y)} and M {code.shape} don't fit: they are (n, L), (n,) and (k, L)."
+            f"The shapes of F {margins.shape}, y {np.shape(y)} and M {code.shape} don't match: they must be "
+            "(n, L), (n,) and (k, L)."
         )
     assert_all_finite(margins, input_name="F")
     return margins, check_labels(y, len(code)), code
 
 
 def check_scores(D: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
-    """Scores (n, k) and labels (n,) in 0..k-1 that fit together."""
+    """Validate scores (n, k) and labels (n,) in 0..k-1, and that their shapes match."""
     scores = np.asarray(D, dtype=np.float64)
     if scores.ndim != 2 or len(scores) != np.size(y):
-        raise ValueError(f"D {scores.shape} and y {np.shape(y)} don't fit: they are (n, k) and (n,).")
+        raise ValueError(
+            f"The shapes of D {scores.shape} and y {np.shape(y)} don't match: they must be (n, k) and (n,)."
+        )
     assert_all_finite(scores, input_name="D")
     return scores, check_labels(y, scores.shape[1])

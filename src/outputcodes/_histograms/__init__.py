@@ -1,1 +1,1 @@
-"""What stumps, trees and boosters stand on: binned features, histograms and the search for splits."""
+"""Binned features, histograms and the search for splits, shared by stumps, trees and boosters."""

@@ -1,4 +1,4 @@
-"""Features binned once: small integer codes in place of values, for stumps and trees."""
+"""Binned features: small integer codes instead of values, for stumps and trees."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Binned:
     codes : ndarray of unsigned integers, shape (n, d)
     n_bins : ndarray of shape (d,)
     offsets : ndarray of shape (d + 1,)
-        `low[offsets[f] + b]` and `high[...]` are the smallest and largest value in bin b of feature f; the place of
-        the missing values holds NaN.
+        `low[offsets[f] + b]` and `high[...]` are the smallest and largest value in bin b of feature f; for the bin of
+        missing values they are NaN.
     low, high : ndarray
     categorical : ndarray of bool, shape (d,)
     exact : ndarray of bool, shape (d,)
-        Each distinct value has a bin of its own.
+        Whether each distinct value has its own bin.
     """
 
     X: Array
@@ -42,10 +42,10 @@ class Binned:
 
 
 def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like: Binned | None = None) -> Binned:
-    """Give every value the number of its bin.
+    """Replace every value by the number of its bin.
 
-    A feature with at most `bins` distinct values, and a categorical one, has a bin for each value; so has every
-    feature if `bins` is "exact". The others are cut at quantiles, or where `like` cut them.
+    A feature with at most `bins` distinct values, a categorical feature, and every feature if `bins` is "exact", has
+    one bin per value. The others are cut at quantiles, or at the cuts of `like`.
 
     >>> binned = bin_features(np.array([[3.0], [1.0], [np.nan], [1.0]]), "exact", np.array([False]))
     >>> binned.codes.ravel(), binned.low
@@ -86,13 +86,13 @@ def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like
 
 
 def check_bins(bins: int | str) -> None:
-    """Refuse what `bin_features` does not know."""
+    """Raise ValueError for a value of `bins` that `bin_features` does not support."""
     if bins != "exact" and not (isinstance(bins, int | np.integer) and 2 <= bins <= 256):
-        raise ValueError(f"bins={bins!r} must be 'exact' or a whole number from 2 to 256.")
+        raise ValueError(f"bins={bins!r} must be 'exact' or an integer from 2 to 256.")
 
 
 def categorical_mask(categorical_features: ArrayLike | None, n_features: int) -> NDArray[np.bool_]:
-    """A list of feature numbers, a mask or None as a mask.
+    """Convert a list of feature numbers, a mask or None to a mask.
 
     >>> categorical_mask([0, -1], 3)
     array([ True, False,  True])
@@ -116,7 +116,7 @@ def categorical_mask(categorical_features: ArrayLike | None, n_features: int) ->
 
 
 def midpoints(below: Array, above: Array) -> Array:
-    """Thresholds t with below <= t < above: halfway, unless rounding or overflow forbids it.
+    """Return thresholds t with below <= t < above: halfway, unless rounding or overflow prevents it.
 
     >>> midpoints(np.array([1.0, 1.0]), np.array([2.0, np.nextafter(1.0, 2.0)]))
     array([1.5, 1. ])
@@ -126,7 +126,7 @@ def midpoints(below: Array, above: Array) -> Array:
 
 
 def _quantile_bins(values: Array, ordered: Array, bins: int) -> tuple[Array, Array]:
-    """Smallest and largest value of at most `bins` bins that hold about as many of the `ordered` values each."""
+    """Return the smallest and largest value of at most `bins` bins with about equally many `ordered` values each."""
     last = ordered[np.arange(1, bins) * len(ordered) // bins - 1]
     ends = np.unique(np.append(np.searchsorted(values, last), len(values) - 1))
     return values[np.append(0, ends[:-1] + 1)], values[ends]

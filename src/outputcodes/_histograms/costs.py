@@ -7,8 +7,8 @@ With n_c the weight of class c in a region and n = Σ_c n_c, the costs are, from
     ENTROPY         n ln n - Σ_c n_c ln n_c
     KEARNS_MANSOUR  (Σ_c √n_c)² - n
 
-They are concave and add up over regions. Either side of a cut is a sum of its own examples, never a difference, so that
-an absent class has a weight of exactly 0.
+They are concave, and the costs of regions are added. Each side of a cut is a sum over its own examples, never a
+difference, so that an absent class has a weight of exactly 0.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ ERROR, GINI, ENTROPY, KEARNS_MANSOUR = 0, 1, 2, 3
 
 @njit(nogil=True, cache=True)
 def clear(counts):  # type: ignore[no-untyped-def]
-    """Nobody there."""
+    """Set all counts to 0."""
     for c in range(len(counts)):
         counts[c] = 0.0
 
 
 @njit(nogil=True, cache=True)
 def add(counts, others):  # type: ignore[no-untyped-def]
-    """Let all of another region in."""
+    """Add the counts of another region."""
     for c in range(len(counts)):
         counts[c] += others[c]
 
 
 @njit(nogil=True, cache=True)
 def term(n_c, criterion):  # type: ignore[no-untyped-def]
-    """What a class adds to the statistic of its region."""
+    """Return the contribution of a class to the statistic of its region."""
     if criterion == GINI:
         return n_c * n_c
     if criterion == ENTROPY:
@@ -47,7 +47,7 @@ def term(n_c, criterion):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def joined(counts, c, weight, criterion, statistic):  # type: ignore[no-untyped-def]
-    """Let an example into a region; answers the new statistic where that is cheap, see `settled`."""
+    """Add an example to a region; return the new statistic where it is cheap to compute, see `settled`."""
     old = counts[c]
     new = old + weight
     counts[c] = new
@@ -60,7 +60,7 @@ def joined(counts, c, weight, criterion, statistic):  # type: ignore[no-untyped-
 
 @njit(nogil=True, cache=True)
 def settled(counts, known, criterion, statistic):  # type: ignore[no-untyped-def]
-    """The new statistic after some have joined, where it takes logarithms or roots; it was that of `known` counts."""
+    """Return the statistic where it needs logarithms or roots, updated from that of the `known` counts."""
     if criterion in (ENTROPY, KEARNS_MANSOUR):
         for c in range(len(counts)):
             if counts[c] != known[c]:
@@ -71,7 +71,7 @@ def settled(counts, known, criterion, statistic):  # type: ignore[no-untyped-def
 
 @njit(nogil=True, cache=True)
 def cost_of(total, criterion, statistic):  # type: ignore[no-untyped-def]
-    """The cost of a region of that weight and statistic."""
+    """Return the cost of a region with the given weight and statistic."""
     if criterion == GINI:
         return total - statistic / total
     if criterion == ERROR:
@@ -83,7 +83,7 @@ def cost_of(total, criterion, statistic):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
-    """The cost of a region with so much weight of each class."""
+    """Return the cost of a region with the given weight of each class."""
     total, statistic = 0.0, 0.0
     for c in range(len(counts)):
         total += counts[c]
@@ -95,12 +95,12 @@ def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
 def best_cut(  # type: ignore[no-untyped-def]
     values, classes, weights, n, present, missing_left, same, criterion, tie, gap_tie, counts, known, right_cost
 ):
-    """(cost, cut, gap) such that the sum of the costs of values[:cut] and values[cut:present] is least.
+    """Return (cost, cut, gap) for which the total cost of values[:cut] and values[cut:present] is smallest.
 
-    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between values that are
-    more than `same` apart, or, if the missing ones are on the right, before them, with a gap of 0. Of cuts whose costs
-    are within `tie`, the first with the widest gap between the values on either side, up to `gap_tie`; cut = 0: there
-    is none.
+    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between values that
+    differ by more than `same`, or, if the missing ones are on the right, before them, with a gap of 0. Among cuts whose
+    costs are within `tie`, the first with the widest gap between the values on the two sides, up to `gap_tie`, wins;
+    cut = 0 means that there is none.
     """
     clear(counts)
     clear(known)
@@ -144,14 +144,14 @@ def best_cut(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def halfway(below, above):  # type: ignore[no-untyped-def]
-    """A threshold t with below <= t < above: halfway, unless rounding forbids it."""
+    """Return a threshold t with below <= t < above: halfway, unless rounding prevents it."""
     middle = below + (above / 2 - below / 2)
     return middle if below <= middle < above else below
 
 
 @njit(nogil=True, cache=True)
 def shell_sort(keys, items, n):  # type: ignore[no-untyped-def]
-    """Sort keys[:n] and their items; quick where they are nearly sorted."""
+    """Sort keys[:n] and their items; fast if they are nearly sorted."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -167,7 +167,7 @@ def shell_sort(keys, items, n):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def missing_last(keys, items, n):  # type: ignore[no-untyped-def]
-    """Move the missing keys behind the others, whose order stays; answers how many are not missing."""
+    """Move the missing keys behind the others, keeping the order of these; return how many are not missing."""
     present = 0
     for p in range(n):
         if not isnan(keys[p]):

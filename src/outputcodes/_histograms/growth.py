@@ -1,7 +1,7 @@
-"""The growth of a tree: every region that is impure and large enough is parted by its best question.
+"""The growth of a tree: every region that is impure and large enough is split by its best question.
 
-The examples of a node are orders[f, first:last], for each feature f sorted by it, the missing values last; parting a
-node keeps both sides sorted. Growth can be left and taken up again: what is still to be parted is on a stack.
+The examples of a node are orders[f, first:last], sorted by feature f for each f, missing values last; splitting a node
+keeps both sides sorted. Growth can be interrupted and continued: the regions still to be split are on a stack.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from outputcodes._histograms.splits import find_axis
 
 
 class Rules(NamedTuple):
-    """What a region costs, and when it stays whole."""
+    """The cost of a region, and when it is not split."""
 
     criterion: int
     min_region: int
@@ -28,9 +28,9 @@ class Rules(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """A tree that grows: weight of each class at each node; stack of (node, first, last, depth); heights of all three.
+    """A growing tree: weight of each class at each node; stack of (node, first, last, depth).
 
-    `heights` = (stack, nodes, pool).
+    `heights` are the numbers of entries in use of the stack, the nodes and the pool.
     """
 
     counts: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Growth(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def is_final(counts, n, depth, rules):  # type: ignore[no-untyped-def]
-    """Whether a region is pure, small or deep enough to stay whole."""
+    """Return whether a region is too pure, too small or too deep to be split."""
     n_classes = 0
     for c in range(len(counts)):
         n_classes += counts[c] > 0.0
@@ -52,7 +52,7 @@ def is_final(counts, n, depth, rules):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def total_weight(counts):  # type: ignore[no-untyped-def]
-    """All classes together."""
+    """Return the weight of all classes together."""
     total = 0.0
     for c in range(len(counts)):
         total += counts[c]
@@ -61,7 +61,7 @@ def total_weight(counts):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def write_question(node, nodes, growth, choice):  # type: ignore[no-untyped-def]
-    """Make of a leaf a node with two leaves."""
+    """Turn a leaf into a node with two leaves."""
     heights, length = growth.heights, choice.which[3]
     nodes.kind[node], nodes.feature[node] = choice.which[0], choice.which[1]
     nodes.threshold[node], nodes.missing_left[node] = choice.numbers[1], choice.which[2] == 1
@@ -74,7 +74,7 @@ def write_question(node, nodes, growth, choice):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sort_by_side(orders, first, last, on_left, spare):  # type: ignore[no-untyped-def]
-    """Bring the examples on the left before the others, in the order they had."""
+    """Move the examples on the left before the others, keeping the order on each side."""
     for f in range(len(orders)):
         order, left, right = orders[f], first, 0
         for p in range(first, last):
@@ -99,7 +99,7 @@ def push(growth, node, first, last, depth):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def part_top(sample, rules, nodes, growth, choice, tie):  # type: ignore[no-untyped-def]
-    """Take the region on top of the stack, and part it by the choice if that gains enough."""
+    """Pop the region on top of the stack, and split it by the choice if the gain is large enough."""
     counts, orders, on_left = growth.counts, growth.orders, growth.on_left
     growth.heights[0] -= 1
     top = growth.stack[growth.heights[0]]
@@ -123,7 +123,7 @@ def part_top(sample, rules, nodes, growth, choice, tie):  # type: ignore[no-unty
     final_right = is_final(counts[left + 1], last - middle, depth + 1, rules)
     if not (final_left and final_right):
         sort_by_side(orders, first, last, on_left, growth.spare)
-    # The left side is on top, and parted first.
+    # The left side is on top, and is split first.
     if not final_right:
         push(growth, left + 1, middle, last, depth + 1)
     if not final_left:
@@ -132,7 +132,7 @@ def part_top(sample, rules, nodes, growth, choice, tie):  # type: ignore[no-unty
 
 @njit(nogil=True, cache=True)
 def grow(sample, rules, nodes, growth, features, room, choice, budget):  # type: ignore[no-untyped-def]
-    """Part what is on the stack by questions of one numeric feature, as far as `budget` values to be looked at go."""
+    """Split the regions on the stack by questions about one numeric feature, reading at most `budget` values."""
     while growth.heights[0] > 0:
         top = growth.stack[growth.heights[0] - 1]
         first, last = top[1], top[2]

@@ -1,4 +1,4 @@
-"""Trees as arrays: the question at each node, and the way of an example through them.
+"""Trees as arrays: the question at each node, and the path of an example through the tree.
 
 A node asks one question; "yes" goes to `left`, "no" to `left + 1`.
 
@@ -7,7 +7,7 @@ A node asks one question; "yes" goes to `left`, "no" to `left + 1`.
     OBLIQUE  Σ_j a_j x_j <= threshold, a = pool[at : at + length]
     SPHERE   ‖x - c‖ <= threshold, c = pool[at : at + length]; features with c_j = NaN don't count
 
-Whoever can't answer, because a value is missing or a category is new, goes where `missing_left` says.
+If a value is missing or a category is new, `missing_left` determines the side.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEAF, AXIS, SUBSET, OBLIQUE, SPHERE = -1, 0, 1, 2, 3
 
 
 class Nodes(NamedTuple):
-    """The questions of a tree, or of several; one entry a node, and the `pool` of their numbers."""
+    """The questions of one or several trees: one entry per node, and the `pool` of their numbers."""
 
     kind: NDArray[np.int8]
     feature: NDArray[np.int32]
@@ -36,7 +36,7 @@ class Nodes(NamedTuple):
 
 
 def empty_nodes(n_nodes: int, pool_size: int) -> Nodes:
-    """Room for so many nodes, all leaves, and so many numbers of their questions."""
+    """Allocate `n_nodes` nodes, all leaves, and a pool of `pool_size` numbers."""
     return Nodes(
         np.full(n_nodes, LEAF, dtype=np.int8),
         np.zeros(n_nodes, dtype=np.int32),
@@ -50,7 +50,7 @@ def empty_nodes(n_nodes: int, pool_size: int) -> Nodes:
 
 
 def trimmed(nodes: Nodes, n_nodes: int, pool_size: int) -> Nodes:
-    """Copies of what is in use."""
+    """Return copies of the entries in use."""
     parts: list[Any] = [part[:n_nodes].copy() for part in nodes[:-1]]
     parts.append(nodes.pool[:pool_size].copy())
     return Nodes(*parts)
@@ -58,7 +58,7 @@ def trimmed(nodes: Nodes, n_nodes: int, pool_size: int) -> Nodes:
 
 @njit(nogil=True, cache=True)
 def projection(x, a, at, length):  # type: ignore[no-untyped-def]
-    """Σ_j a_j x_j over the features with a coefficient."""
+    """Return Σ_j a_j x_j over the features with a non-zero coefficient."""
     total = 0.0
     for j in range(length):
         if a[at + j] != 0.0:
@@ -68,7 +68,7 @@ def projection(x, a, at, length):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def distance(x, centre, at, length):  # type: ignore[no-untyped-def]
-    """‖x - centre‖ over the features that the centre has."""
+    """Return ‖x - centre‖ over the features that are not NaN in the centre."""
     total = 0.0
     for j in range(length):
         if not isnan(centre[at + j]):
@@ -78,7 +78,7 @@ def distance(x, centre, at, length):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def goes_left(x, node, nodes):  # type: ignore[no-untyped-def]
-    """The answer of an example to the question of a node."""
+    """Return whether an example goes to the left at a node."""
     kind, threshold, at, length = nodes.kind[node], nodes.threshold[node], nodes.at[node], nodes.length[node]
     if kind == AXIS:
         value = x[nodes.feature[node]]
@@ -99,7 +99,7 @@ def goes_left(x, node, nodes):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def find_leaves(X, root, nodes, leaves):  # type: ignore[no-untyped-def]
-    """leaves[i]: where example i ends, from `root`."""
+    """Set leaves[i] to the leaf that example i reaches from `root`."""
     for i in range(len(X)):
         node = root
         while nodes.kind[node] != LEAF:

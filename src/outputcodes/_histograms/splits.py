@@ -1,10 +1,11 @@
-"""The best question for a region: of one numeric feature at every threshold, or of the distance from an example.
+"""The best question for a region: about one numeric feature at every threshold, or the distance from an example.
 
-Each search keeps in a `Choice` the question whose two sides cost least together. Of questions that cost the same up to
-`tie` the one with the widest gap between the values on either side wins, as a share of the feature's range: where many
-would do, as in small regions, the first feature would otherwise be asked again and again. Distances and projections
-are computed, so that those of a billionth of their range apart are equal. Breiman, Friedman, Olshen & Stone (1984),
-chapter 4.
+Each search keeps the question with the smallest total cost of its two sides in a `FoundSplit`. Among questions whose
+costs are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the range of
+the feature, wins: in small regions many questions are equally good, and the first feature would otherwise be chosen
+every time.
+Distances and projections are computed numbers, so that those within a billionth of their range are equal. Breiman,
+Friedman, Olshen & Stone (1984), chapter 4.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from outputcodes._histograms.costs import best_cut, halfway, missing_last, shell
 from outputcodes._histograms.questions import AXIS, SPHERE, distance
 
 
-class Sample(NamedTuple):
+class TreeSample(NamedTuple):
     """Examples by rows (X) and by columns, their classes 0..k-1 and weights; the range of each feature.
 
-    Examples with the same features and class are twins: `joint` is the weight of all of them, at the first, and 0 at
-    the others and where a number is missing.
+    Among examples with equal features and class, `joint` is their total weight for the first one and 0 for the others;
+    it is also 0 where a number is missing.
     """
 
     X: NDArray[np.float64]
@@ -37,7 +38,7 @@ class Sample(NamedTuple):
     categorical: NDArray[np.bool_]
 
 
-class Choice(NamedTuple):
+class FoundSplit(NamedTuple):
     """The best question so far.
 
     `numbers` = (cost, threshold, gap), `which` = (kind, feature, missing on the left or -1, length of the pool).
@@ -48,8 +49,8 @@ class Choice(NamedTuple):
     pool: NDArray[np.float64]
 
 
-class Room(NamedTuple):
-    """Room to work in: sorted examples, one entry an example; counts of classes; counts of classes by category."""
+class SplitRoom(NamedTuple):
+    """Work arrays: sorted examples, one entry per example; counts of classes; counts of classes by category."""
 
     values: NDArray[np.float64]
     rows: NDArray[np.uint32]
@@ -63,23 +64,23 @@ class Room(NamedTuple):
     on_left: NDArray[np.bool_]
 
 
-def make_room(n: int, k: int, widest: int, pool: int) -> tuple[Room, Choice]:
-    """For n examples of k classes, features of up to `widest` categories and questions of up to `pool` numbers."""
+def make_split_room(n: int, k: int, widest: int, pool: int) -> tuple[SplitRoom, FoundSplit]:
+    """Allocate for n examples of k classes, up to `widest` categories and questions of up to `pool` numbers."""
     classes, rows = np.empty((2, n), dtype=np.uint32)
     values, weights, right_cost = np.empty((3, n + 1))
     counts, other_counts = np.empty((2, k))
     by_category, categories = np.empty((widest + 1, k)), np.empty(widest + 1)
     on_left = np.empty(widest + 1, dtype=bool)
-    room = Room(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
-    return room, Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(pool))
+    room = SplitRoom(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
+    return room, FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(pool))
 
 
 @njit(nogil=True, cache=True)
 def consider(n, present, scale, same, gap_tie, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """Try every threshold of the room's n sorted examples; missing ones, at the end, go to either side.
+    """Try every threshold of the n sorted examples; the missing ones, at the end, are tried on both sides.
 
-    Gaps are divided by `scale`; the rest as in `best_cut`. Return whether one of the thresholds is chosen, its kind and
-    feature still to be written.
+    Gaps are divided by `scale`; the rest is as in `best_cut`. Return whether a threshold was chosen; its kind and
+    feature are then still to be set.
     """
     values, chosen, numbers = room.values, False, choice.numbers
     for missing_left in range(2 if present < n else 1):
@@ -109,7 +110,7 @@ def consider(n, present, scale, same, gap_tie, criterion, tie, room, choice):  #
 
 @njit(nogil=True, cache=True)
 def consider_vector(n, sample, vector, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The same for the values of room.rows[:n] in any order, and the question's vector."""
+    """Do the same for unsorted values of room.rows[:n]; store the question's vector if it is chosen."""
     present = missing_last(room.values, room.rows, n)
     shell_sort(room.values, room.rows, present)
     for p in range(n):
@@ -125,7 +126,7 @@ def consider_vector(n, sample, vector, criterion, tie, room, choice):  # type: i
 
 @njit(nogil=True, cache=True)
 def find_axis(sample, orders, first, last, features, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The best question of one of some numeric features, orders[f, first:last] being sorted by feature f."""
+    """Find the best question about one of the numeric features; orders[f, first:last] is sorted by feature f."""
     n = last - first
     for f in features:
         order, column = orders[f], sample.columns[f]
@@ -143,7 +144,7 @@ def find_axis(sample, orders, first, last, features, criterion, tie, room, choic
 
 @njit(nogil=True, cache=True)
 def whole_rows(sample, order, first, last, limit):  # type: ignore[no-untyped-def]
-    """One of all twins that miss no number; of many, `limit` evenly spread."""
+    """Return rows without missing numbers, one of each set of equal examples; at most `limit`, evenly spread."""
     whole = np.empty(last - first, dtype=np.uint32)
     count = 0
     for p in range(first, last):
@@ -158,7 +159,7 @@ def whole_rows(sample, order, first, last, limit):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True)
 def find_sphere(sample, order, first, last, centres, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The best sphere around one of the centres."""
+    """Find the best sphere around one of the centres."""
     n, d = last - first, len(sample.columns)
     centre = np.empty(d)
     for row in centres:

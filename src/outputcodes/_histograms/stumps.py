@@ -1,9 +1,9 @@
 """Rounds of AdaBoost with decision stumps on binned features, for a block of `LANES` columns at once.
 
-A column minimises the exponential loss Σ_i w_i exp(-s_i F(x_i)), s_i = ±1, by one stump a round. V[i, lane] is s_i
-times the weight that the loss gives example i now, scaled to Σ_i |V[i, lane]| = 1; 0 = absent. A stump asks "code of
-feature f below `cut`?" (categorical: "equal to cut - 1?"; cut = 0: never) and answers left, right, or 0 where the value
-is missing. W+ and W- are the weights of either sign on a side, W0 the weight of the missing values.
+A column minimises the exponential loss Σ_i w_i exp(-s_i F(x_i)), s_i = ±1, by one stump per round. V[i, lane] is s_i
+times the present weight of example i in the loss, scaled to Σ_i |V[i, lane]| = 1; 0 = absent. A stump tests whether the
+code of feature f is below `cut` (categorical: equal to cut - 1; cut = 0: never) and returns left, right, or 0 if the
+value is missing. W+ and W- are the weights of the two signs on a side, W0 the weight of the missing values.
 
     discrete          ±α with the smallest error W_wrong + W0/2, α = ½ ln(W_correct / W_wrong)
     confidence-rated  ½ ln((W+ + e) / (W- + e)) on each side, smallest Z = 2 Σ_sides √(W+ W-) + W0
@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import LANES, add_lanes_by_sign, aligned_zeros, sum_lanes
 
-# Errors, or Z, up to this are 0, after which there is nothing to boost. Smaller errors are taken for it: coefficients
-# stay finite.
+# Errors, or Z, up to this count as 0, which ends the boosting. Smaller errors are replaced by this value, which keeps
+# coefficients finite.
 LEAST_ERROR = 1e-10
-# Histograms of as many features as fit beside the processor are filled in one pass: 512 KiB.
+# The histograms of as many features as fit in cache, 512 KiB, are filled in one pass.
 TILE_VALUES = 1 << 16
 
 
 class Part(NamedTuple):
-    """Rows sorted by class, the r-th class that occurs being rows starts[r]..starts[r+1]-1."""
+    """Rows sorted by class; the rows of the r-th class that occurs are starts[r]..starts[r+1]-1."""
 
     codes: NDArray[Any]
     V: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class State(NamedTuple):
-    """One entry a lane; of the held-out rows the smallest loss, its round, and how long to wait for a smaller one."""
+    """One entry per lane; for held-out rows the smallest loss, its round, and how long to wait for a smaller one."""
 
     active: NDArray[np.bool_]
     rounds: NDArray[np.int64]
@@ -49,7 +49,7 @@ class State(NamedTuple):
 
 
 class Stumps(NamedTuple):
-    """One row a round. Z is the sum of the weights after the round, before they are scaled to 1 again."""
+    """One row per round. Z is the sum of the weights after the round, before they are scaled to 1 again."""
 
     feature: NDArray[np.int64]
     cut: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Stumps(NamedTuple):
     Z: NDArray[np.float64]
 
 
-class Choice(NamedTuple):
+class Cut(NamedTuple):
     """The stump of a round in each lane; sides = (left W+, left W-, right W+, right W-, W0)."""
 
     score: NDArray[np.float64]
@@ -67,8 +67,8 @@ class Choice(NamedTuple):
     sides: NDArray[np.float64]
 
 
-class Room(NamedTuple):
-    """Room to work in: histograms of a tile of features, one feature's sides and scores, factors of the weights."""
+class HistogramRoom(NamedTuple):
+    """Work arrays: histograms of a tile of features, one feature's sides and scores, factors of the weights."""
 
     histogram: NDArray[np.float64]
     of_class: NDArray[np.float64]
@@ -80,14 +80,14 @@ class Room(NamedTuple):
     table: NDArray[np.float64]
 
 
-def make_room(n_bins: NDArray[np.int64]) -> tuple[Choice, Room]:
-    """Room for features of so many bins."""
+def make_histogram_room(n_bins: NDArray[np.int64]) -> tuple[Cut, HistogramRoom]:
+    """Allocate work arrays for features with `n_bins` bins."""
     widest = int(n_bins.max()) + 1
     tile = min(len(n_bins), max(1, TILE_VALUES // (widest * 2 * LANES)))
     left, right = np.empty((2, 2, widest * LANES))
     scaled, plain = np.empty((2, LANES, 3, 2))
     feature, cut = np.zeros((2, LANES), dtype=np.int64)
-    return Choice(np.empty(LANES), feature, cut, np.empty((LANES, 5))), Room(
+    return Cut(np.empty(LANES), feature, cut, np.empty((LANES, 5))), HistogramRoom(
         aligned_zeros(tile, widest, 2 * LANES),
         aligned_zeros(tile, widest, LANES),
         left,
@@ -101,10 +101,10 @@ def make_room(n_bins: NDArray[np.int64]) -> tuple[Choice, Room]:
 
 @njit(nogil=True, cache=True)
 def fill_histograms(part, first, last, histogram, of_class):  # type: ignore[no-untyped-def]
-    """histogram[f, b] = (W+ of each lane, W- of each lane) of the rows with code b in feature first + f.
+    """Set histogram[f, b] to (W+ of each lane, W- of each lane) of the rows with code b in feature first + f.
 
-    Within a class a lane has one sign. What is signed is therefore summed before it is parted by sign, unless the
-    class is so short against the bins that this does not pay.
+    Within a class, a lane has one sign. Signed weights are therefore summed per class and separated by sign afterwards,
+    unless the class has so few rows compared with the bins that this is slower.
     """
     codes, V, starts = part
     bins = histogram.shape[1]
@@ -130,9 +130,9 @@ def fill_histograms(part, first, last, histogram, of_class):  # type: ignore[no-
 
 @njit(nogil=True, cache=True)
 def sum_sides(histogram, bins, categorical, left, right):  # type: ignore[no-untyped-def]
-    """left[sign, c·LANES + lane], right[...]: the weights on both sides of cut c; returns the number of cuts.
+    """Set left[sign, c·LANES + lane] and right[...] to the weights on both sides of cut c; return the number of cuts.
 
-    Both sides are sums of their own parts, never differences, so that a pure side has a weight of exactly 0.
+    Each side is a sum of its own parts, never a difference, so that a pure side has a weight of exactly 0.
     """
     h, on_left, on_right = histogram.reshape(-1), left.reshape(-1), right.reshape(-1)
     for sign in range(2):
@@ -151,13 +151,13 @@ def sum_sides(histogram, bins, categorical, left, right):  # type: ignore[no-unt
                 sum_lanes(on_right, q + LANES, on_right, q + LANES, on_left, q)
                 for lane in range(LANES):
                     on_left[q + LANES + lane] = histogram[b, shift + lane]
-    # A cut above all values repeats cut 0, the constant.
+    # A cut above all values would repeat cut 0, the constant.
     return bins + 1 if categorical else max(bins, 1)
 
 
 @njit(nogil=True, cache=True)
 def score_cuts(left, right, n_cuts, confident, score):  # type: ignore[no-untyped-def]
-    """score[c·LANES + lane]: the smaller error of the two polarities, or Z, without the missing values' part."""
+    """Set score[c·LANES + lane] to the smaller error of the two polarities, or Z, without the missing values."""
     if confident:
         for q in range(n_cuts * LANES):
             score[q] = 2.0 * (sqrt(left[0, q] * left[1, q]) + sqrt(right[0, q] * right[1, q]))
@@ -168,7 +168,7 @@ def score_cuts(left, right, n_cuts, confident, score):  # type: ignore[no-untype
 
 @njit(nogil=True, cache=True)
 def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # type: ignore[no-untyped-def]
-    """The best stump of each active lane."""
+    """Find the best stump of each active lane."""
     score, n_features = room.score, len(n_bins)
     for lane in range(LANES):
         choice.score[lane] = np.inf
@@ -201,7 +201,7 @@ def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # 
 
 @njit(nogil=True, cache=True)
 def answers(confident, score, sides, smoothing):  # type: ignore[no-untyped-def]
-    """(left, right, keep, stop): what the chosen stump answers, and whether its round is kept and is the last."""
+    """Return (left, right, keep, stop): the outputs of the stump, and whether its round is kept and is the last."""
     left_plus, left_minus, right_plus, right_minus = sides[0], sides[1], sides[2], sides[3]
     if confident:
         left = 0.5 * log((left_plus + smoothing) / (left_minus + smoothing))
@@ -217,7 +217,7 @@ def answers(confident, score, sides, smoothing):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def settle(t, lane, confident, smoothing, state, choice, stumps, room):  # type: ignore[no-untyped-def]
-    """Write down the stump of round t in a lane, and the factors that it changes the weights by."""
+    """Store the stump of round t in a lane, and the factors by which it changes the weights."""
     plain, sides = room.plain[lane], choice.sides[lane]
     for q in range(6):
         plain[q // 2, q % 2] = 1.0
@@ -242,7 +242,7 @@ def settle(t, lane, confident, smoothing, state, choice, stumps, room):  # type:
 
 @njit(nogil=True, cache=True)
 def reweight(part, n_bins, categorical, choice, factor, table):  # type: ignore[no-untyped-def]
-    """V[i, lane] *= factor[lane, side, V[i, lane] < 0], side 0 = left, 1 = right, 2 = missing."""
+    """Multiply V[i, lane] by factor[lane, side, V[i, lane] < 0], where side 0 = left, 1 = right, 2 = missing."""
     codes, V, feature = part.codes, part.V, choice.feature
     for lane in range(LANES):
         bins, high = n_bins[feature[lane]], choice.cut[lane]
@@ -259,7 +259,7 @@ def reweight(part, n_bins, categorical, choice, factor, table):  # type: ignore[
 def boost(  # type: ignore[no-untyped-def]
     train, held, n_bins, categorical, confident, smoothing, first, last, state, stumps, choice, room
 ):
-    """Rounds first..last-1 of all active lanes; stopped ones keep their weights and add nothing.
+    """Run rounds first..last-1 of all active lanes; stopped lanes keep their weights and add nothing.
 
     The weights of the held-out rows are never scaled, so that their sum is the loss on them.
     """

@@ -1,4 +1,4 @@
-"""Kernel expansions f_j(x) = b_j + Σ_i β_ij K(x_i, x) of many rows, in blocks whose kernel values serve all columns."""
+"""Kernel expansions f_j(x) = b_j + Σ_i β_ij K(x_i, x), evaluated in blocks whose kernel values serve all columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from outputcodes._kernel_machines.kernel_function import Kernel
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-# Some support vectors, the columns that they take part in, and β there.
+# Some support vectors, the columns that contain them, and β there.
 Piece = tuple[slice, Rows, Array]
 
 
 def expand(
     n: int, values: Callable[[slice], Array], n_support: int, pieces: list[Piece], bias: Array, n_jobs: int | None
 ) -> Array:
-    """Return (n, L) values of the expansions; `values(block)` are the kernel values of rows with support vectors."""
+    """Return the (n, L) values of the expansions; `values(block)` are kernel values with support vectors."""
     F = np.repeat(bias[:, None], n, axis=1)
 
     def add(block: slice) -> None:
@@ -36,7 +36,7 @@ def expand(
 
 
 def expand_new(X: Any, kernel: Kernel, anchors: Any, pieces: list[Piece], bias: Array, n_jobs: int | None) -> Array:
-    """Return (n, L) values of the expansions at new rows X, `anchors` being the support vectors."""
+    """Return the (n, L) values of the expansions at new rows X; `anchors` are the support vectors."""
 
     def values(block: slice) -> Array:
         return kernel.block(kernel.features(X[block]), anchors)

@@ -1,4 +1,4 @@
-"""The Gram matrix of a kernel: in memory as far as it fits, else an LRU of rows."""
+"""Gram matrix of a kernel, held in memory if it fits, else in an LRU cache of rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from outputcodes._kernel_machines.rows import gather
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# With so many features a distance takes longer to compute than to read, and is kept for other parameters; where none
-# have been asked for as yet, only if it takes much longer, for it takes as much memory as the Gram matrix again.
+# With at least KEPT_FEATURES features, a distance takes longer to compute than to read, so distances are kept for other
+# kernel parameters. The first Gram matrix needs KEPT_AT_ONCE, because the distances double the memory.
 KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
-# The highest power of computed rbf values that is taken for another gamma: so many units in the last place it may err.
+# The highest power of rbf values used for another gamma; the error is up to this many units in the last place.
 HIGHEST_POWER = 4096
 
 
 @dataclass
 class Order:
-    """Where each example's values are in a row, and the features in that order; it may change under the lock only.
+    """Position of each example within a row, and the features in that order; only changed while holding the lock.
 
     Gram matrices that share their geometry share the order and its lock.
     """
@@ -41,7 +41,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Rows of distances or products, (n, n), and which of them are there: what Gram matrices of one X share."""
+    """Rows of distances or products (n, n), and a mask of the computed ones, shared by Gram matrices of the same X."""
 
     of_rbf: bool
     rows: NDArray[Any]
@@ -50,17 +50,17 @@ class Geometry:
 
 
 class Gram:
-    """Rows of the Gram matrix of X, computed when first asked for and kept up to `megabytes`.
+    """Rows of the Gram matrix of X, computed when first needed and cached up to `megabytes`.
 
-    The rows least recently used make room for new ones. Where all fit, nothing is ever computed twice. Where they fit
-    twice, Gram matrices made `like` others keep distances or inner products too, and take them from those; one of rbf
-    with a whole multiple of the gamma of one that was released takes powers of its values.
+    The least recently used rows are evicted first. If all rows fit, nothing is computed twice. If they fit twice, Gram
+    matrices made `like` others also keep distances or inner products and share them. An rbf Gram matrix whose gamma is
+    an integer multiple of the gamma of a released one reuses its values by taking powers.
 
     Attributes
     ----------
     store : ndarray of shape (capacity, n)
-        The rows that are held, where `hold` says. Column place[i] is example i's, and if all rows fit, so is row
-        place[i].
+        The cached rows, at the positions that `hold` returns. Column place[i] belongs to example i. If all rows fit,
+        row place[i] does as well.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
-        self._released = False
-        # Slots in which the value to the power of `_power` is still to be taken, and the gamma of the first such value.
+        self._spent = False
+        # `_roots` marks slots whose values must be raised to `_power`; `_first_gamma` is the gamma computed first.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
             self.store = np.asarray(X, dtype=dtype)
@@ -85,10 +85,10 @@ class Gram:
             capacity = min(self.n, int(megabytes * 2**20 / (self.n * np.dtype(dtype).itemsize)))
             if capacity < min(self.n, 2):
                 raise ValueError(
-                    f"cache_size={megabytes} MB holds no two rows of the Gram matrix of {self.n} examples; "
+                    f"cache_size={megabytes} MB is too small for two rows of the Gram matrix of {self.n} examples; "
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
-            # Pages of memory are taken only when rows are written to them.
+            # The operating system allocates pages only when rows are written to them.
             shape = capacity, self.n
             left = like._given_up(dtype, shape) if like is not None else None
             if room is not None:
@@ -106,22 +106,22 @@ class Gram:
 
     @property
     def place(self) -> Rows:
-        """Where in a row each example's value is: at its own number, unless `arrange` put it elsewhere."""
+        """Return the position of each example within a row: its own number, unless `arrange` moved it."""
         return self._order.place
 
     @property
     def capacity(self) -> int:
-        """How many rows can be held at a time."""
+        """Return how many rows can be held at a time."""
         return len(self._row)
 
     @property
     def side(self) -> int:
-        """How many rows may have a Gram matrix of their own in the same memory."""
+        """Return the size of the largest square Gram matrix that fits in the same memory."""
         return min(self.n, math.isqrt(self.store.size))
 
     @property
     def diag(self) -> Array:
-        """K(x, x) of each row."""
+        """Return K(x, x) of each row."""
         if self.capacity == self.n and self.store.dtype == np.float64 and (self._slot >= 0).all():
             held: Array = self.store.diagonal()[self.place]
             return held
@@ -130,7 +130,7 @@ class Gram:
         return np.concatenate([kernel.block(X[b], kernel.anchors(X, np.arange(self.n)[b])).diagonal() for b in blocks])
 
     def arrange(self, labels: Rows) -> None:
-        """Put examples of the same label side by side, if all rows fit and nothing is computed as yet.
+        """Place examples with the same label next to each other, if all rows fit and nothing has been computed.
 
         >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1)
         >>> gram.arrange(np.array([1, 0, 1]))
@@ -145,7 +145,7 @@ class Gram:
                 self._order.place, self._order.X = np.argsort(order), self.X[order]
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
-        """Where in `store` the rows (distinct, at most `capacity`) are, until the next call; computes the missing."""
+        """Compute missing rows; return the slots of `rows` (distinct, at most `capacity`) until the next call."""
         with self._lock:
             held = self._slot[rows]
             self._last_use[held[held >= 0]] = self._last_use.max() + 1
@@ -167,13 +167,13 @@ class Gram:
 
     @contextmanager
     def holding(self, rows: Rows, run: Run = serially) -> Iterator[Rows]:
-        """As `hold`, while no other thread makes room for rows of its own."""
+        """Hold rows as `hold` does, while no other thread can evict them."""
         with self._steady():
             yield self.hold(rows, run)
 
     @contextmanager
     def part(self, rows: Rows) -> Iterator[Gram]:
-        """The Gram matrix of some rows alone, for a while, in the memory of the rows held, which are given up.
+        """Yield a temporary Gram matrix of some rows, using the memory of the cached rows, which are discarded.
 
         >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 24 / 2**20)
         >>> with gram.part(np.array([1, 2])) as part:
@@ -187,7 +187,7 @@ class Gram:
             yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.store.ravel())
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
-        """(len(rows), n) kernel values, a copy.
+        """Return a copy of the (len(rows), n) kernel values.
 
         >>> Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1).rows(np.array([2, 1]))
         array([[0., 2., 4.],
@@ -198,11 +198,11 @@ class Gram:
         return copy
 
     def holds(self, rows: Rows) -> bool:
-        """Whether all rows fit, and these are in `store`, each at its place."""
+        """Return whether all rows fit and these rows are in `store`, each at its place."""
         return self.capacity == self.n and bool((self._slot[rows] >= 0).all())
 
     def between(self, rows: Rows, others: Rows) -> Array:
-        """(len(rows), len(others)) kernel values; from the rows held if all `others` are there, else computed."""
+        """Return (len(rows), len(others)) kernel values, from the cache if all `others` are cached, else computed."""
         with self._steady():
             if (self._slot[others] >= 0).all():
                 out = np.empty((len(others), len(rows)))
@@ -210,35 +210,38 @@ class Gram:
                 return out.T
         return self.kernel.block(self.X[rows], self.kernel.anchors(self.X, others))
 
-    def release(self) -> None:
-        """Let the next Gram matrix that is made `like` this one take over its memory.
-
-        After that this one holds nothing: its capacity is 0, and it has only its geometry to share.
-        """
-        self._released = True
-
-    def remade(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> Gram:
-        """Return the Gram matrix of these: this one, no longer released, if it is the same, else one made `like` it."""
+    def serves(self, kernel: Kernel, X: Any, dtype: Any, megabytes: float) -> bool:
+        """Return whether a new Gram matrix with these arguments would equal this one."""
         mine = (self.kernel.name, self.kernel.gamma, self.kernel.degree, self.kernel.coef0, self.megabytes)
-        if (
+        return (
             self.capacity > 0
             and mine == (kernel.name, kernel.gamma, kernel.degree, kernel.coef0, megabytes)
             and self.store.dtype == dtype
             and _equal(kernel.centre, self.kernel.centre)
             and _equal(X, self.X)
-        ):
-            self._released = False
-            return self
-        return Gram(kernel, X, dtype, megabytes, like=self)
+        )
+
+    def release(self) -> None:
+        """Release the memory of this Gram matrix when it is no longer used.
+
+        The next Gram matrix made `like` this one takes over its memory. After that, this one holds no rows (its
+        capacity is 0) and shares only its geometry.
+        """
+        self._spent = True
+
+    def reclaimed(self) -> Gram:
+        """Undo `release` and return this Gram matrix."""
+        self._spent = False
+        return self
 
     def _steady(self) -> AbstractContextManager[Any]:
-        """While entered, rows that are held stay where they are."""
+        """Return a context in which the held rows keep their slots."""
         return nullcontext() if self.capacity == self.n else self._lock
 
     def _given_up(self, dtype: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
-        """Return the memory and the slots in use, to one successor, if this is released and what that one needs."""
+        """Return the memory of a released Gram matrix and its used slots, or None if the memory does not match."""
         with self._lock:
-            if not self._released or (self.store.dtype, self.store.shape) != (dtype, shape):
+            if not self._spent or (self.store.dtype, self.store.shape) != (dtype, shape):
                 return None
             room, held = self.store, self._row >= 0
             self.store = np.empty((0, self.n), dtype)
@@ -247,19 +250,19 @@ class Gram:
             return room, held
 
     def _take_powers(self, like: Gram, held: NDArray[np.bool_]) -> None:
-        """Go on from the rows that another Gram matrix has left in the memory, if their powers are rows of this one."""
-        exact = like.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
+        """Reuse the rows that another Gram matrix left in the memory, if their powers are rows of this one."""
+        exact = self.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
             self._order = Order(like.place, like._order.X)
 
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
-        """Room for distances or products beside the Gram matrix, or that of `like` if it is of the same X."""
+        """Return storage for distances or products; it is shared with `like` if that has the same X."""
         kernel, X = self.kernel, self.X
         if not isinstance(kernel.name, str) or kernel.name == "precomputed":
             return None
         whole = self.n**2 * np.dtype(dtype).itemsize
-        # Who shares an order must hold all rows, for then only are they where the order says.
+        # Sharing an order requires holding all rows: only then are they stored in that order.
         if 2 * whole > megabytes * 2**20:
             return None
         if like is not None and (shared := like._geometry) is not None:
@@ -277,7 +280,7 @@ class Gram:
         kernel, X, geometry = self.kernel, self._order.X, self._geometry
         if self._power:
             roots = self._roots[slots]
-            # First of all, for whoever is interrupted here must not take the power of a power.
+            # Mark the rows first, so that an interrupt here cannot lead to taking a power twice.
             self._roots[slots] = False
             for values in self._views(slots[roots]):
                 to_the_power(self._power, values)
@@ -290,7 +293,7 @@ class Gram:
             if len(new):
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
-            # So few rows at a time that they stay near the processor; neighbours without a copy.
+            # Few rows at a time, so that they stay in cache; adjacent rows need no copy.
             views = self._views(slots) if _are_neighbours(rows) else []
             for block in row_blocks(len(rows), 16 * self.n):
                 if len(views) == 1:
@@ -306,7 +309,7 @@ class Gram:
             self.store[slots] = kernel.block(X[rows], X)
 
     def _views(self, slots: Rows) -> list[NDArray[Any]]:
-        """The rows in some slots, not copied: together if they are neighbours, else one by one."""
+        """Return views of the rows in some slots: one view if the slots are adjacent, else one per row."""
         if len(slots) and _are_neighbours(slots):
             return [self.store[slots[0] : slots[-1] + 1]]
         return [self.store[slot] for slot in slots]

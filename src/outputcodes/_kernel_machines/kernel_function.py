@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
 
-# Rows that are computed at a time: enough for the matrix product to run at its full speed.
+# Rows computed at a time: enough for the matrix product to run at full speed.
 ROWS_AT_A_TIME = 128
 
 
@@ -25,8 +25,8 @@ ROWS_AT_A_TIME = 128
 class Kernel:
     """A kernel with its parameters.
 
-    `centre` is subtracted from dense features where that changes nothing but the rounding: squared distances of
-    features far from the origin would lose their digits.
+    `centre` is subtracted from dense features where this changes only the rounding: without it, squared distances of
+    features far from the origin would lose digits.
     """
 
     name: str | Callable[[Any, Any], Any]
@@ -36,15 +36,15 @@ class Kernel:
     centre: Array | None = None
 
     def features(self, X: Any) -> Any:
-        """X as `block` takes it."""
+        """Return X in the form that `block` takes."""
         return X if self.centre is None else X - self.centre
 
     def anchors(self, X: Any, rows: Rows) -> Any:
-        """What stands for some rows of the training features on the right of `block`: the rows, or their numbers."""
+        """Return the `anchors` argument of `block` for some training rows: the features, or the row numbers."""
         return rows if self.name == "precomputed" else X[rows]
 
     def block(self, A: Any, anchors: Any, out: Array | None = None) -> Array:
-        """(len(A), len(anchors)) kernel values in float64, those of a named kernel in `out` if it is given.
+        """Return (len(A), len(anchors)) kernel values in float64; a named kernel writes them to `out` if it is given.
 
         >>> Kernel("poly", gamma=0.5, degree=2, coef0=1).block(np.eye(2), np.array([[2.0, 4.0]]))
         array([[4.],
@@ -57,7 +57,7 @@ class Kernel:
         return self.values(self.geometry(A, anchors, out))
 
     def geometry(self, A: Any, anchors: Any, out: Array | None = None) -> Array:
-        """What the kernel's parameters act on: squared distances for rbf, else inner products."""
+        """Return the squared distances for rbf, else the inner products, from which `values` computes the kernel."""
         if self.name != "rbf":
             return _products(A, anchors, out)
         left, right = squared_norms(A), squared_norms(anchors)
@@ -73,7 +73,7 @@ class Kernel:
         return np.maximum(K, 0, out=K)
 
     def power_of(self, other: Kernel) -> int:
-        """The whole number p ≥ 2 such that the values of this kernel are the p-th powers of the other's; 0 if none is.
+        """Return the integer p ≥ 2 such that this kernel is the p-th power of the other kernel, or 0 if there is none.
 
         >>> Kernel("rbf", gamma=0.6).power_of(Kernel("rbf", gamma=0.2))
         3
@@ -83,7 +83,7 @@ class Kernel:
         return p if p >= 2 and abs(ratio - p) <= 1e-13 * ratio else 0
 
     def values(self, geometry: NDArray[Any]) -> NDArray[Any]:
-        """The kernel of distances or products, in their place."""
+        """Compute kernel values from distances or products, in place, and return them."""
         K = geometry
         if self.name == "rbf":
             K *= -self.gamma
@@ -98,7 +98,7 @@ class Kernel:
 
 
 def to_the_power(p: int, values: Array) -> None:
-    """Powers in the place of values between 0 and 1, by squaring."""
+    """Raise values between 0 and 1 to the power p in place, by repeated squaring."""
     base = values.copy() if p & (p - 1) else values
     with np.errstate(under="ignore"):
         for bit in f"{p:b}"[1:]:
@@ -108,7 +108,7 @@ def to_the_power(p: int, values: Array) -> None:
 
 
 def rbf_block(kernel: Kernel, A: Any, B: Any, out: NDArray[np.float32], slots: Rows, first: int = 0) -> None:
-    """out[slots, first:] in float32: the rbf kernel of the rows of A with those of B, in one pass over each tile."""
+    """Write the rbf kernel of A and B in float32 to out[slots, first:], in one pass over each tile."""
     left, right = squared_norms(A), squared_norms(B)
     tiles = list(row_blocks(len(right), 2 * ROWS_AT_A_TIME))
     room = np.empty(len(left) * tiles[0].stop)
@@ -134,7 +134,7 @@ def squared_norms(A: Any) -> Array:
 
 def _finite(K: Array, shape: tuple[int, ...]) -> Array:
     if K.shape != shape:
-        raise ValueError(f"kernel answered an array of shape {K.shape} where {shape} was asked for.")
+        raise ValueError(f"kernel returned an array of shape {K.shape}, but {shape} was expected.")
     if not np.isfinite(K).all():
         raise ValueError("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
     return K

@@ -1,10 +1,11 @@
-"""The parameters that estimators with a kernel share: their checks, their values on X, and the Gram matrix of X."""
+"""Kernel parameters of estimators: validation, and construction of the kernel and its Gram matrix."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,25 +13,25 @@ from scipy import sparse
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
-# Up to here, or for tolerances below this, kernel values are kept in float64; else in float32.
+# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
 EXACT_ROWS, EXACT_TOL = 4000, 1e-4
 
 
 class KernelParameters:
-    """Base of estimators with the parameters kernel, gamma, degree, coef0, C, tol, cache_size and max_iter."""
+    """Mixin for estimators with the parameters of a kernel and of a solver on its Gram matrix."""
 
-    kernel: Any
-    gamma: Any
+    kernel: str | Callable[[Any, Any], Any]
+    C: float
+    gamma: float | Literal["scale", "auto"]
     degree: float
     coef0: float
     tol: float
     cache_size: float
+    max_iter: int
 
-    def _check_parameters(self) -> None:
+    def _check_kernel_parameters(self) -> None:
         if not (callable(self.kernel) or self.kernel in KERNELS):
-            raise ValueError(
-                f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a function of two blocks of rows."
-            )
+            raise ValueError(f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a callable kernel(A, B).")
         for name in ("C", "tol", "cache_size", "max_iter"):
             if not _is_number(value := getattr(self, name), above=0):
                 raise ValueError(f"{name}={value!r} must be a positive number.")
@@ -41,23 +42,28 @@ class KernelParameters:
             raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
 
     def _gram(self, X: Any, centred: bool, like: Gram | None = None) -> Gram:
-        """Return the Gram matrix of checked X; `centred` says that a translation changes nothing but the rounding."""
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square X to train on; its shape is {X.shape}.")
-        centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
-        kernel = Kernel(self.kernel, self._gamma_on(X), self.degree, self.coef0, centre)
-        dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
-        if like is None:
-            return Gram(kernel, kernel.features(X), dtype, self.cache_size)
-        return like.remade(kernel, kernel.features(X), dtype, self.cache_size)
+        """Return the Gram matrix of the training rows; `like` is reused if it is the same.
 
-    def _gamma_on(self, X: Any) -> float:
+        Dense features are `centred` where this changes only the rounding: distances keep more digits.
+        """
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+        centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
+        kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, centre)
+        dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
+        features = kernel.features(X)
+        if like is not None and like.serves(kernel, features, dtype, self.cache_size):
+            return like.reclaimed()
+        return Gram(kernel, features, dtype, self.cache_size, like)
+
+    def _gamma(self, X: Any) -> float:
         if self.gamma != "scale":
             return float(1.0 / X.shape[1] if self.gamma == "auto" else self.gamma)
         variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
     def _checks(self) -> dict[str, Any]:
+        """Return the arguments of `check_array` for X."""
         return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
 
     def __sklearn_tags__(self) -> Any:

@@ -1,9 +1,5 @@
-"""Rows of a large Gram matrix, compiled: rbf values in float32 from inner products, rows gathered, rows added.
-
-rbf_rows   K[a, b] = exp(−γ‖x_a − x_b‖²)          in float32, to its last digit but one
-gather     out = K[rows, columns]                  a small Gram matrix out of a large one
-add_rows   out += C · K[rows, columns], C sparse   what a change of few coefficients does to many gradients
-"""
+"""Compiled operations on the rows of a large Gram matrix: rbf values in float32, small matrices from large ones, and
+the effect of few changed coefficients on many gradients."""
 
 from __future__ import annotations
 
@@ -15,8 +11,11 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def _powers_of_two(products, left, right, scale, out, bits, whole):  # type: ignore[no-untyped-def]
-    """out = 2^(scale·max(0, left + right − 2·products)), scale < 0: a polynomial for the part of the exponent
-    within ±½ (it errs by 3e-9), the whole part added to the exponent's `bits`."""
+    """Compute out = 2^(scale·max(0, left + right − 2·products)), scale < 0.
+
+    The fractional part of the exponent, within ±½, uses a polynomial (error 3e-9); the integer part is added to the
+    exponent `bits`.
+    """
     number = np.float32
     for s in range(products.size):
         distance = left + right[s] - 2 * products[s]
@@ -37,9 +36,10 @@ def _powers_of_two(products, left, right, scale, out, bits, whole):  # type: ign
 
 @njit(nogil=True, cache=True)
 def rbf_rows(products, left, right, gamma, out, slots, first):  # type: ignore[no-untyped-def]
-    """out[slots[a], first + b] = exp(−γ(left[a] + right[b] − 2·products[a, b])) in float32, to its last digit but one.
+    """Compute out[slots[a], first + b] = exp(−γ(left[a] + right[b] − 2·products[a, b])) in float32.
 
-    Distances are in float64: their difference of large numbers keeps its digits.
+    The values are accurate to all but the last digit. Distances are computed in float64, because a difference of large
+    numbers loses digits.
     """
     width, scale = 1024, -gamma / np.log(2.0)
     bits, whole = out.view(np.int32), np.empty(width, np.int32)
@@ -61,7 +61,7 @@ def _neighbours(columns):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """out[a, b] = store[slots[a], columns[b]]; neighbouring columns are copied as they lie."""
+    """Copy out[a, b] = store[slots[a], columns[b]]; consecutive columns are copied as a block."""
     # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
     together = _neighbours(columns)
     for a in range(slots.size):
@@ -83,9 +83,9 @@ def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def add_rows(store, slots, starts, targets, factors, columns, buffer, out):  # type: ignore[no-untyped-def]
-    """out[targets[t]] += factors[t]·store[slots[a], columns] for t from starts[a] to starts[a + 1]: a sparse product.
+    """Add a sparse product: out[targets[t]] += factors[t]·store[slots[a], columns], t from starts[a] to starts[a + 1].
 
-    Each row is read once for all its targets; `buffer` is for one whose columns are not neighbours.
+    Each row is read once for all its targets. `buffer` holds a row whose columns are not consecutive.
     """
     together = _neighbours(columns)
     for a in range(slots.size):

@@ -1,12 +1,12 @@
-"""The loop over working sets, for every solver of several columns on one Gram matrix.
+"""The loop over working sets, for solvers of several columns on one Gram matrix.
 
-A column has coefficients β and a gradient e = t − (K + offset)β, which shows the examples that violate its optimality
-conditions. A round takes the worst violators of all columns, solves every column on their small Gram matrix, which a
-cache holds, and brings the gradients of all examples up to date by one sparse product (a joint form of Joachims 1999).
-Part of a set is kept for the next one (Serafini & Zanni 2005).
+A column has coefficients β and a gradient e = t − (K + offset)β, which shows the rows that violate its optimality
+conditions. The loop works in rounds (a joint form of Joachims 1999). A working set consists of the worst violators of
+all columns and part of the last set (Serafini & Zanni 2005). Every column is solved on the Gram matrix of the working
+set, which stays in cache, and then one sparse product updates the gradients of all rows.
 
-Kernel values that are kept may be rounded to float32. So when no column violates any more, the gradients are computed
-from scratch, by float64 values that were never rounded; the rounds continue if violations show.
+Rounding errors accumulate in the gradients, so they are computed from scratch before the certificate, and the rounds
+continue if some row still violates the optimality conditions.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 NONE: Rows = np.empty(0, dtype=np.intp)
 
-# The share of a working set that is new: what violates most; the rest is kept from the sets before.
+# The share of the worst violators in a working set; the rest is kept from previous sets.
 FRESH = 0.75
-# A column is solved on its working set to this part of its violation, not to full precision too early.
+# A working set is solved to this fraction of its violation, because full precision is not needed early on.
 INNER = 0.1
-# Gradients that are kept up to date in the precision of the kernel values have to meet this part of the tolerance.
+# Gradients updated in the precision of the kernel values must meet this fraction of the tolerance.
 AIM = 0.95
-# How often gradients that are computed from scratch may show new violations before the solver gives up.
+# How often the solver continues after computing the gradients from scratch, before it gives up.
 REFRESHES = 10
-# Support vectors whose kernel values with a block of rows are computed at a time: with all, a block has too few rows.
+# Support vectors per tile when kernel values are computed; with all of them, a block would have too few rows.
 ANCHORS = 1024
 
 
 class WorkingSets:
-    """Columns that share their examples, `rows` of the Gram matrix.
+    """Columns that share their rows, which are `rows` of the Gram matrix.
 
-    A solver writes `coefficients`, `violators` and `improve`; `solve` then brings its coefficients to the optimum.
+    A subclass defines `coefficients`, `violators` and `improve`; `solve` then changes the coefficients to the optimum.
 
     Attributes
     ----------
     e : ndarray of shape (L, n)
-        The gradients. `target` is their value at β = 0.
+        The gradients; `target` is their value at β = 0.
     """
 
-    # The examples of a working set.
+    # Rows per working set.
     size: ClassVar[int]
 
     def __init__(self, gram: Gram, rows: Rows, target: Array, run: Run, offset: float = 0.0) -> None:
@@ -62,25 +62,25 @@ class WorkingSets:
         raise NotImplementedError
 
     def violators(self, size: int, aim: float) -> Rows:
-        """Return about `size` examples that violate a column by more than `aim` times the tolerance, worst first.
+        """Return about `size` rows that violate a column by more than `aim` times the tolerance, worst first.
 
-        None are left when the solver has reached its limit of iterations.
+        Return none if the maximum number of iterations is reached.
         """
         raise NotImplementedError
 
     def improve(self, K: NDArray[Any], working: Rows) -> tuple[Rows, NDArray[Any]]:
-        """Solve columns on the working set, K being its Gram matrix; return their numbers and the changes of β."""
+        """Solve columns on the working set, whose Gram matrix is K; return their numbers and the changes of β."""
         raise NotImplementedError
 
     def solve(self) -> None:
-        """Change the coefficients until no example violates, by gradients computed from scratch; e holds these."""
+        """Run rounds until no row violates by gradients computed from scratch, which e then holds."""
         beta = self.coefficients()
         started = np.flatnonzero(beta.any(axis=0))
         for first in range(0, len(started), self.gram.capacity):
             some = started[first : first + self.gram.capacity]
             with self.gram.holding(self.rows[some], self.run) as slots:
                 self._subtract(slots, np.arange(len(beta)), beta[:, some])
-        # The gradients without rounding, and the β that they are of.
+        # `exact` is e without rounding at β = `of_beta`, which is initially 0.
         exact, of_beta = self.target, np.zeros_like(beta)
         for refreshes in range(REFRESHES):
             self.advance(refreshes)
@@ -91,12 +91,12 @@ class WorkingSets:
             self.e = exact.copy()
 
     def advance(self, refreshes: int) -> None:
-        """Make rounds until no column violates; gradients have been computed from scratch `refreshes` times."""
+        """Run rounds until no column violates; gradients have been computed from scratch `refreshes` times."""
         for _ in self.rounds():
             pass
 
     def rounds(self) -> Iterator[int]:
-        """Make one round after each number, until no column violates."""
+        """Yield the number of each round before it runs, until no column violates."""
         size, working, aim = min(self.size, len(self.rows), self.gram.capacity), NONE, 1.0
         for count in itertools.count():
             violators = self.violators(size, aim)
@@ -104,7 +104,7 @@ class WorkingSets:
                 return
             yield count
             working, aim = _next_set(working, violators, size, len(self.rows)), AIM
-            # In their order, rows are gathered twice as fast.
+            # Gathering sorted rows is twice as fast.
             self._round(np.sort(working))
 
     def _round(self, working: Rows) -> None:
@@ -116,9 +116,9 @@ class WorkingSets:
             self._subtract(slots, *self.improve(K, working))
 
     def _subtract(self, slots: Rows, columns: Rows, change: NDArray[Any]) -> None:
-        """e ← e − (K + offset)·change in some columns: change (len(columns), len(slots)) is of the rows in `slots`.
+        """Update e ← e − (K + offset)·change in some columns; change (len(columns), len(slots)) is of rows in `slots`.
 
-        A column moves few of the rows, each of which is read once for all that do.
+        A column changes few rows, and each row is read once for all columns that change it.
         """
         store, places = self.gram.store, self.gram.place[self.rows]
         moved = sparse.csc_array(change.astype(store.dtype, copy=False))
@@ -130,12 +130,12 @@ class WorkingSets:
             add_rows(store, slots, *lines, places[block], np.empty_like(product[0]), product)
             self.e[columns, block] -= product + shift
 
-        # Blocks that a second-level cache holds.
+        # Blocks that fit in a second-level cache.
         self.run(update, row_blocks(len(self.rows), 8 * len(columns)))
 
 
 def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) -> Array:
-    """Return (K + offset)β of all columns, (L, n), in float64, from kernel values that were never rounded."""
+    """Return (K + offset)β (L, n) of all columns in float64, from unrounded kernel values."""
     support = np.flatnonzero(beta.any(axis=0))
     if not len(support):
         return np.zeros_like(beta)
@@ -154,9 +154,12 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
 
 
 def _next_set(working: Rows, violators: Rows, size: int, n: int) -> Rows:
-    """Return the worst violators, then the rows of the last set, newest first.
+    """Return the worst violators, which come first, then the rows of the last set, newest first.
 
-    However small the set, it holds the two worst violators, so that a column gets on.
+    Even the smallest set contains the two worst violators, so the solver always makes progress.
+
+    >>> _next_set(np.array([7, 3, 1]), np.array([3, 4, 5, 6]), size=4, n=10)
+    array([3, 4, 5, 7])
     """
     if size == n:
         return np.arange(n)

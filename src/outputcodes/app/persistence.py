@@ -21,6 +21,9 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 # Public here, for projects that write files as whole as these: reproduce/ does.
 from outputcodes._ground.files import in_place_of as in_place_of
 from outputcodes.app.tables.schema import Schema
+from outputcodes.codes import CODES
+from outputcodes.decoders import DECODERS
+from outputcodes.learners import LEARNERS
 
 # Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
 TRUSTED = frozenset(
@@ -34,7 +37,7 @@ TRUSTED = frozenset(
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
-FORMAT = 1
+FORMAT = 2
 
 
 class ModelFileError(ValueError):
@@ -187,9 +190,11 @@ def _check_version(path: Path, form: int, theirs: str) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a name is that of a class of this package; files must not call its functions."""
+    """Whether a name is that of a class of this package, or of a plug-in; files must not call functions."""
     module, _, attribute = name.rpartition(".")
-    if not module.startswith("outputcodes."):
+    tables: tuple[Mapping[str, Any], ...] = (CODES, DECODERS, LEARNERS)
+    plugged_in = {make.__module__ for table in tables for make in table.values() if isinstance(make, type)}
+    if not module.startswith("outputcodes.") and module not in plugged_in:
         return False
     try:
         found = getattr(import_module(module), attribute)

@@ -13,7 +13,7 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.stumps import Part, Room, make_room
+from outputcodes._histograms.stumps import HistogramRoom, Part, make_histogram_room
 from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 
 Rows = NDArray[np.intp]
@@ -139,11 +139,11 @@ class ColumnWeights:
             bool(self.binned.categorical[test.feature]),
         )
 
-    def _room(self) -> Room:
+    def _room(self) -> HistogramRoom:
         """Return the work arrays of this thread."""
         if not hasattr(self._rooms, "room"):
-            self._rooms.room = make_room(self.binned.n_bins)[1]
-        room: Room = self._rooms.room
+            self._rooms.room = make_histogram_room(self.binned.n_bins)[1]
+        room: HistogramRoom = self._rooms.room
         return room
 
 

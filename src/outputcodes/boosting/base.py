@@ -1,19 +1,20 @@
-"""What all boosters share: the sample at the door, rounds with early stopping, and answers after each round.
+"""Base class of all boosters: input validation, rounds with early stopping, and predictions after each round.
 
-A new booster derives from `Booster`. Its `__init__` stores the parameters named below and its own. It writes
+A new booster derives from `Booster`. Its `__init__` stores the parameters declared below and its own. It defines
 
-- `_boost(sample, run, rng)`: a generator of `Round`, one for each that is kept, None for one that is skipped; it ends
-  by itself when nothing is left to gain. `sample.binned` are the features for stumps (`stump_at` makes a `Stump` of a
-  feature and a cut), None with a foreign `estimator` (`fit_foreign` trains a clone, `Foreign` asks it). `run` maps a
-  function over fixed blocks by threads. `_rate(coefficient)` shrinks a coefficient by the learning rate.
-- `_code(seed)`: the code, fixed, to whose columns every round adds. Or it sets `grows`: then each round brings a column
-  of its own, `Round.column`, whose margins are coefficient · hypothesis. With `takes_label_sets` y may be multilabel:
-  then the rows of the code are the label sets of the sample, and `_code` is not called.
-- `_loss(F, M, y, weight)`: what early stopping watches on the held-out rows; of a growing code F are the class scores
-  F M' and M is the identity.
-- `records`: the names of what each `Round.record` holds, for `history_`.
+- `_boost(sample, run, rng)`: a generator of `Round`, one for each round that is kept and None for each that is skipped.
+  It ends when no further round improves the fit. `sample.binned` holds the features for stumps (`stump_at` makes a
+  `Stump` from a feature and a cut), or None with a user's `estimator` (`fit_foreign` trains a clone, `Foreign` calls
+  it). `run` maps a function over fixed blocks using threads. `_rate(coefficient)` shrinks a coefficient by the learning
+  rate.
+- `_code(seed)`: the fixed code; every round adds to its columns. Alternatively, the booster sets `grows`: each round
+  then adds its own column, `Round.column`, whose margins are coefficient · hypothesis. With `takes_label_sets`, y may
+  be multilabel: the rows of the code are then the label sets of the sample, and `_code` is not called.
+- `_loss(F, M, y, weight)`: the loss that early stopping monitors on the held-out rows. For a growing code, F is the
+  class scores F M' and M is the identity.
+- `records`: the names of the values in each `Round.record`, for `history_`.
 
-Everything else, fit and staged answers included, is here.
+Everything else, including `fit` and the staged predictions, is implemented here.
 """
 
 from __future__ import annotations
@@ -72,14 +73,14 @@ class Sample:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d), or whatever else a foreign estimator takes
+    X : ndarray of shape (n, d), or any input that the user's estimator accepts
     y : ndarray of shape (n,)
         Class numbers, 0..k-1.
     weight : ndarray of shape (n,)
     binned : Binned or None
-        The features in bins, each with some row in it, for the built-in stumps.
+        The binned features for the built-in stumps. Every bin contains at least one row.
     code : ndarray of shape (k, L) or None
-        What `_code` answered, but for the columns that `_live` leaves out.
+        The code that `_code` returned, without the columns that `_live` leaves out.
     """
 
     X: Any
@@ -90,15 +91,15 @@ class Sample:
 
 
 class Booster(DecodingClassifier, BaseEstimator):
-    """Base of the boosters; see the top of this file for what a new one writes."""
+    """Base class of the boosters; the module docstring describes what a new booster defines."""
 
-    # The loss that the margins minimise: what decoder="loss" decodes by.
+    # The loss that the margins minimise, used by decoder="loss".
     margin_loss: ClassVar[str] = "exponential"
-    # Each round brings a column of its own.
+    # Whether each round adds its own column to the code.
     grows: ClassVar[bool] = False
     # Whether y may be multilabel.
     takes_label_sets: ClassVar[bool] = False
-    # What `history_` holds of each round, besides its coefficient.
+    # The values that `history_` records for each round, besides its coefficient.
     records: ClassVar[tuple[str, ...]] = ()
 
     columns_: FittedStumps | ForeignRounds | ConstantRounds | PartlyConstant
@@ -123,7 +124,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Boost. Rows of weight zero are left out."""
+        """Fit the booster. Rows with weight zero are left out."""
         self._check_parameters()
         X = self._check_features(X, reset=True)
         labels, sets = self._check_targets(X, y)
@@ -166,7 +167,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         self.decoder_ = self._decoder(self.code_)
         if self.decoder_.needs is not None:
             rows = held if self.decoder_.needs == "held-out" else train
-            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_, weight[rows])
+            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_matrix_, weight[rows])
         return self
 
     def margins(self, X: Any) -> Array:
@@ -175,9 +176,10 @@ class Booster(DecodingClassifier, BaseEstimator):
         return self.columns_.margins(self._check_features(X, reset=False))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """The class scores of `decision_function` after each round.
+        """Yield the class scores of `decision_function` after each round.
 
-        Where each round brings a column, the code so far is decoded anew: T rounds cost as much as T²/2 columns.
+        Where each round adds a column, every stage decodes the whole code so far: T rounds cost as much as T²/2
+        columns.
         """
         for F, M in self._staged(X):
             yield self.targets_.decision(self.decoder_.scores(F, M))
@@ -188,7 +190,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             yield self.targets_.predictions(self.decoder_.predict(F, M))
 
     def _staged(self, X: Any) -> Iterator[tuple[Array, Code]]:
-        """(F_t, M_t) after each round: the margins of the code so far, and that code."""
+        """Yield (F_t, M_t) after each round: the margins of the code so far, and that code."""
         check_is_fitted(self)
         X = self._check_features(X, reset=False)
         if self.grows:
@@ -205,7 +207,7 @@ class Booster(DecodingClassifier, BaseEstimator):
                 yield F, self.code_matrix_
 
     def _live(self, M: Code, y: Rows) -> NDArray[np.bool_] | None:
-        """Which columns are trained, None being all; the others answer the one sign that they have."""
+        """Return a mask of the columns to train, or None for all; the other columns return their only sign."""
         return None
 
     def _rate(self, coefficient: float) -> float:
@@ -220,9 +222,9 @@ class Booster(DecodingClassifier, BaseEstimator):
         return Sample(X, y, weight, binned, code)
 
     def _kept(self, rounds: Iterable[Round | None], fixed: Code | None, X: Any, y: Rows, weight: Array) -> list[Round]:
-        """At most `n_rounds` rounds; with held-out rows X, those up to the smallest loss on them."""
+        """Return at most `n_rounds` rounds; with held-out rows X, the rounds up to the smallest loss on X."""
         kept: list[Round] = []
-        M = np.eye(len(self.classes_), dtype=np.int8) if fixed is None else fixed  # a growing code by its scores
+        M = np.eye(len(self.classes_), dtype=np.int8) if fixed is None else fixed  # a growing code uses its scores
         F = np.zeros((len(y), M.shape[1]))
         best, best_at = np.inf, 0
         for _, one in zip(range(self.n_rounds), rounds, strict=False):
@@ -259,7 +261,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         self.columns_ = ConstantRounds(self._without_rounds(fixed, int(frequent), sample))
 
     def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
-        """The margins of a booster that kept no round."""
+        """Return the margins of a booster that kept no round."""
         row: Array = M[frequent].astype(np.float64)
         votes: Array = np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
         return votes if self.targets_.multilabel else row
@@ -268,7 +270,7 @@ class Booster(DecodingClassifier, BaseEstimator):
         return EachLabel() if self.targets_.multilabel else decoder_for(self.decoder, self.margin_loss, M)
 
     def _check_decoder(self, M: Code | None) -> None:
-        """Refuse a decoder before the training; of a growing code (None) it is known only that it has no zeros."""
+        """Raise an error for an unsuitable decoder before training; a growing code (None) has no zeros."""
         k = len(self.classes_)
         decoder = self._decoder(2 * np.eye(k, dtype=np.int8) - 1 if M is None else M)
         if decoder.needs == "held-out" and self.validation_fraction is None:
@@ -280,7 +282,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         tags = self.__sklearn_tags__().input_tags
         if self.grows and self.estimator is not None:
-            # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
+            # A pipeline may begin with an imputer; if none of its steps accepts NaN, one of them raises an error.
             tags.allow_nan |= entrance(self.estimator) is not self.estimator
             return check_features(self, X, tags, reset=reset)
         try:
@@ -298,7 +300,7 @@ class Booster(DecodingClassifier, BaseEstimator):
             raise ValueError(f"{type(self).__name__} adds columns to X, which must be numbers: {error}") from error
 
     def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
-        """The label of each row; of a multilabel y the number of its label set, and these sets."""
+        """Return the label of each row and None; for a multilabel y, label set numbers and the label sets."""
         if not indicates_labels(y):
             return check_targets(self, X, y), None
         if not self.takes_label_sets:
@@ -308,11 +310,11 @@ class Booster(DecodingClassifier, BaseEstimator):
         return sets.numbers, sets
 
     def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
-        """The classes that can be predicted, given those of the sample."""
+        """Return the classes that can be predicted, given the classes in the sample."""
         return present
 
     def _strata(self, y: Rows) -> Rows:
-        """Groups of rows: the same share of each is held out."""
+        """Return the group of each row; the same share of every group is held out."""
         return np.zeros_like(y) if self.targets_.multilabel else y
 
     def _check_parameters(self) -> None:
@@ -320,13 +322,16 @@ class Booster(DecodingClassifier, BaseEstimator):
         check_bins(self.bins)
         if not (isinstance(self.learning_rate, Real) and 0 < self.learning_rate < 2):
             raise ValueError(
-                f"learning_rate={self.learning_rate!r} must be above 0 and below 2: from 2 on no round lowers the loss."
+                f"learning_rate={self.learning_rate!r} must be above 0 and below 2: at 2 no round lowers the loss."
             )
         if self.estimator is None:
             return
         check_foreign(self.estimator)
         if self.categorical_features is not None:
-            raise ValueError("categorical_features are for the built-in stumps; an estimator of yours knows its own.")
+            raise ValueError(
+                "categorical_features is for the built-in stumps; remove categorical_features: your estimator handles "
+                "its own categories."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

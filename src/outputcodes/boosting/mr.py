@@ -20,6 +20,7 @@ from outputcodes.boosting.single_call import coefficient
 from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
 from outputcodes.decoders import Decoder
 from outputcodes.learners.single_call import with_column
+from outputcodes.losses import as_loss
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -146,7 +147,7 @@ class AdaBoostMR(Booster):
         Y = M[y]
         some = np.ptp(Y, axis=1) > 0
         Y, F = Y[some], F[some]
-        parts = [np.mean(np.exp(-sign * F / 2), axis=1, where=Y == sign) for sign in (1, -1)]
+        parts = [np.mean(as_loss("exponential")(sign * F / 2), axis=1, where=Y == sign) for sign in (1, -1)]
         return float(weight[some] @ (parts[0] * parts[1]))
 
 

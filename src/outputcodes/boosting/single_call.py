@@ -17,6 +17,7 @@ from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.boosting.base import Booster, Sample
 from outputcodes.boosting.weak import Foreign, Round, fit_foreign, stump_at
 from outputcodes.learners.single_call import with_column
+from outputcodes.losses import as_loss
 
 Array = NDArray[np.float64]
 
@@ -91,7 +92,8 @@ class SingleCallBooster(Booster):
     def _loss(self, F: Array, M: NDArray[np.int8], y: NDArray[np.intp], weight: Array) -> float:
         """Return the mean exponential loss of the pairs."""
         signs = M[y]
-        return float(np.average(np.where(signs == 0, 0.0, np.exp(-signs * F)).sum(axis=1), weights=weight))
+        losses = np.where(signs == 0, 0.0, as_loss("exponential")(signs * F))
+        return float(np.average(losses.sum(axis=1), weights=weight))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from outputcodes._ground.validation import check_labels, check_margins, check_scores, check_weight
-from outputcodes.bounds.decoding_error import _length_over_distance, zero_fraction
+from outputcodes.bounds.decoding_error import length_over_distance, zero_fraction
 from outputcodes.decoders.loss import loss_scorer
 from outputcodes.losses import LARGEST_EXPONENT, as_loss
 
@@ -125,7 +125,7 @@ def mo_margin_bound_by_zeros(Z: ArrayLike, eta: float, y: ArrayLike, M: ArrayLik
         raise ValueError(f"theta={theta} must be at least 0 for a code that may have zeros.")
     _check_eta(eta)
     q = zero_fraction(y, M)
-    return float(_length_over_distance(M) * np.exp(2 * eta * theta) * (q + (1 - q) * normaliser_product(Z)))
+    return float(length_over_distance(M) * np.exp(2 * eta * theta) * (q + (1 - q) * normaliser_product(Z)))
 
 
 def normalised_scores(F: ArrayLike, M: ArrayLike, eta: float) -> Array:
@@ -230,7 +230,7 @@ def _parts(mu: ArrayLike, y: ArrayLike, lam: float, weight: ArrayLike | None) ->
 def _ratio_without_zeros(M: ArrayLike) -> float:
     if not np.all(M):
         raise ValueError("M has zeros; use mo_margin_bound_by_zeros.")
-    return _length_over_distance(M)
+    return length_over_distance(M)
 
 
 def _check_eta(eta: float) -> None:

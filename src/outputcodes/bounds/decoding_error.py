@@ -39,7 +39,7 @@ def training_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) ->
     0.375
     """
     known = _for_theorem_1(loss)
-    return _length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
+    return length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
 
 
 def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any) -> float:
@@ -56,7 +56,7 @@ def training_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss
     F, labels, code = check_margins(F, y, M)
     q, present = zero_fraction(y, M), code[labels] != 0
     share = known((code[labels] * F)[present]).mean() / known.at_zero if present.any() else 0.0
-    return float(_length_over_distance(M) * (q + (1 - q) * share))
+    return float(length_over_distance(M) * (q + (1 - q) * share))
 
 
 def hamming_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any = None) -> float:
@@ -71,13 +71,13 @@ def hamming_error_bound(F: ArrayLike, y: ArrayLike, M: ArrayLike, loss: Any = No
     0.25
     """
     if loss is None:
-        return 2 * _length_over_distance(M) * average_binary_loss(F, y, M, "hamming")
+        return 2 * length_over_distance(M) * average_binary_loss(F, y, M, "hamming")
     known = as_loss(loss)
     if not (known.nonnegative and known.penalises_errors):
         raise ValueError(
             f"loss={known.name!r} does not satisfy L ≥ 0 and L(z) ≥ L(0) > 0 for z < 0, which Corollary 2 requires."
         )
-    return 2 * _length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
+    return 2 * length_over_distance(M) * average_binary_loss(F, y, M, known) / known.at_zero
 
 
 def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> float:
@@ -94,7 +94,7 @@ def hamming_error_bound_by_zeros(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> fl
     F, labels, code = check_margins(F, y, M)
     q, target = zero_fraction(y, M), code[labels]
     wrong = (np.sign(F) != target)[target != 0]
-    return float(_length_over_distance(M) * (q + 2 * (1 - q) * (wrong.mean() if wrong.size else 0.0)))
+    return float(length_over_distance(M) * (q + 2 * (1 - q) * (wrong.mean() if wrong.size else 0.0)))
 
 
 def zero_fraction(y: ArrayLike, M: ArrayLike) -> float:
@@ -141,7 +141,8 @@ def _as_good_as(score: NDArray[np.float64], D: NDArray[np.float64]) -> NDArray[n
     return reached
 
 
-def _length_over_distance(M: ArrayLike) -> float:
+def length_over_distance(M: ArrayLike) -> float:
+    """Return L/rho, or raise ValueError for a code with equal rows."""
     rho = min_distance(np.asarray(M))
     if rho <= 0:
         raise ValueError(

@@ -1,8 +1,9 @@
-"""Codes: which classes are told apart by which column.
+"""Codes: which classes each column separates.
 
-A code is a name in `CODES`, an object with `matrix(n_classes, random_state, problem)`, or a matrix.
+A code is a name in `CODES`, a `Code` object, or a matrix.
 """
 
+from outputcodes._ground.drawn_code import ColumnBlock, DrawnCode, MatrixCode
 from outputcodes.codes.algebraic import BCH, Hadamard
 from outputcodes.codes.assignment import Assigned, assign, centroid_similarity, confusion_similarity
 from outputcodes.codes.base import Code
@@ -40,15 +41,18 @@ __all__ = [
     "Assigned",
     "Code",
     "CodeReport",
+    "ColumnBlock",
     "Complete",
     "ConfusionGuided",
     "Dense",
     "Design",
     "Designed",
     "DiscriminantTree",
+    "DrawnCode",
     "Forest",
     "Given",
     "Hadamard",
+    "MatrixCode",
     "OneVsAll",
     "Ordinal",
     "Sparse",

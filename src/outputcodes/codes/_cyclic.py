@@ -39,17 +39,17 @@ def _coset(start: int, r: int) -> list[int]:
 def generator_matrix(r: int, t: int) -> Bits:
     """Return the systematic (dimension, 2^r - 1) generator matrix over {0, 1}.
 
-    A word whose spectrum lives on the exponents u outside the zeros obeys the linear recurrence whose
-    characteristic polynomial has the roots alpha^-u. That polynomial has only few factors where the
-    dimension is small, while the generator polynomial would have nearly all.
+    A word whose spectrum is supported on the exponents u outside the zeros satisfies the linear recurrence whose
+    characteristic polynomial has the roots alpha^-u. If the dimension is small, this polynomial has few factors, while
+    the generator polynomial would have nearly all.
     """
     try:
         import galois
     except ImportError as error:
         raise ImportError(
-            "code='bch' computes in finite fields with galois, which is not installed: pip install \"outputcodes[bch]\""
+            "code='bch' needs galois, which is not installed: pip install \"outputcodes[bch]\""
         ) from error
-    # Plain Python arithmetic: compiling a field takes seconds, these few products microseconds.
+    # Plain Python arithmetic: compiling a field takes seconds, these few products take microseconds.
     field = galois.GF(2**r, compile="python-calculate")
     characteristic = galois.Poly.One()
     left = set(range(2**r - 1)) - bch_zeros(r, t)
@@ -68,9 +68,9 @@ def generator_matrix(r: int, t: int) -> Bits:
 def random_codewords(generator: Bits, k: int, length: int, rng: np.random.Generator) -> Bits:
     """Choose k codewords that differ in their first `length` columns, the zero codeword first.
 
-    Zero costs nothing: adding one codeword to all rows flips columns and keeps every distance.
+    Including zero loses nothing: adding one codeword to all rows negates columns and keeps every distance.
     """
-    # Systematic: the first columns are the message, so that distinct messages stay distinct when cut.
+    # Systematic: the first columns are the message, so that distinct messages stay distinct after the cut.
     dimension = min(len(generator), length)
     messages = np.append(0, 1 + rng.choice(2**dimension - 1, size=k - 1, replace=False))
     bits = (messages[:, None] >> np.arange(dimension)) & 1
@@ -81,10 +81,9 @@ def random_codewords(generator: Bits, k: int, length: int, rng: np.random.Genera
 def essential_columns(words: Bits) -> Bits:
     """Drop the constant, repeated and mirrored columns of codewords whose first is zero; keep the order.
 
-    A column is a linear functional of the message. At message 0 all of them vanish, so none mirrors another,
-    and a constant one is zero. Where the messages span their space, functionals that agree on them are
-    equal; a BCH code of dimension above 1 contains the simplex code, whose columns are non-zero and
-    distinct: then nothing is dropped.
+    A column is a linear functional of the message. At message 0 all of them are 0, so none is the negative of another,
+    and a constant one is zero. If the messages span their space, functionals that agree on them are equal. A BCH code
+    of dimension above 1 contains the simplex code, whose columns are non-zero and distinct: then nothing is dropped.
     """
     patterns = np.ascontiguousarray(np.packbits(words.astype(np.uint8), axis=0).T)
     first = np.unique(patterns, axis=0, return_index=True)[1]

@@ -1,4 +1,4 @@
-"""Draws of random codes under the admissibility rules, exactly in the law of an accepted draw."""
+"""Draws of random codes under the admissibility rules, with exactly the distribution of an accepted draw."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,8 @@ from outputcodes.codes._bitplanes import Plane, column_mask, pack, random_plane
 def dense_planes(rng: np.random.Generator, k: int, L: int, n: int, strict: bool) -> tuple[Plane, None]:
     """Draw n matrices of fair signs.
 
-    Where repeated columns would be frequent, all columns are drawn distinct (and not constant under the
-    strict rule). Elsewhere fewer than one matrix in a thousand breaks a rule: whoever takes one checks it.
+    Where repeated columns would be frequent, all columns are drawn distinct (and not constant under the strict rule).
+    Otherwise fewer than one matrix in a thousand breaks a rule; the caller checks the one that it uses.
     """
     if k > 62 or 2**k > 1000 * L**2:
         return random_plane(rng, k, L, n), None
@@ -23,7 +23,7 @@ def distinct_numbers(rng: np.random.Generator, n_numbers: int, length: int, n: i
     """Draw n tuples of distinct numbers below `n_numbers`, uniformly among the ordered tuples."""
     if 4 * length >= n_numbers:
         return rng.permuted(np.tile(np.arange(n_numbers), (n, 1)), axis=1)[:, :length]
-    # Drawing the repeated ones again treats all numbers alike, so every ordered tuple is equally likely.
+    # Redrawing the repeated ones treats all numbers alike, so every ordered tuple is equally likely.
     numbers = rng.integers(n_numbers, size=(n, length))
     unsettled = np.arange(n)
     while unsettled.size:
@@ -40,8 +40,8 @@ def distinct_numbers(rng: np.random.Generator, n_numbers: int, length: int, n: i
 def sparse_planes(rng: np.random.Generator, k: int, L: int, n: int, strict: bool) -> tuple[Plane, Plane]:
     """Draw n matrices with entries 0, +1, -1 of probability 1/2, 1/4, 1/4.
 
-    Each column is drawn conditionally on holding both signs (strict) or on not being zero: columns are
-    independent, so drawing only the failed ones again is exact.
+    Each column is drawn conditionally on having both signs (strict) or on not being zero: columns are independent, so
+    redrawing only the failed ones is exact.
     """
     signs, nonzero = random_plane(rng, k, L, n), random_plane(rng, k, L, n)
     unsettled = np.arange(n)

@@ -1,4 +1,4 @@
-"""How to part some classes in two: what a partition tells about the features, and the search for the best one."""
+"""Partitions of classes into two sides: their mutual information with the features, and the search for the best."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,12 +16,12 @@ Sides = NDArray[np.bool_]
 
 
 class ClassHistograms:
-    """Binned features counted class by class: all that mutual information needs, whatever the number of rows.
+    """Histograms of binned features by class: all that mutual information needs, for any number of rows.
 
     Attributes
     ----------
     counts : ndarray of shape (k, bins of all features)
-        The weight of each class in each bin; the bins of one feature hold the whole weight of the class.
+        The weight of each class in each bin; the weights in the bins of one feature sum to the weight of the class.
     n_features : int
     """
 
@@ -29,7 +29,7 @@ class ClassHistograms:
         self.n_features = X.shape[1]
         members = sparse.csr_array((weight, (y, np.arange(len(y)))), shape=(k, len(y)))
         if sparse.issparse(X):
-            # Most values of a sparse feature are 0, so its bins are: 0, and all the rest.
+            # Most values of a sparse feature are 0, so it has two bins: 0 and the rest.
             rest = (members @ sparse.csr_array(X != 0, dtype=np.float64)).toarray()
             self.counts = np.hstack([rest, np.maximum(members.sum(axis=1)[:, None] - rest, 0.0)])
             return
@@ -41,9 +41,9 @@ class ClassHistograms:
         self.counts = (members @ one_hot).toarray()
 
     def information(self, classes: NDArray[np.intp], inside: Sides) -> Array:
-        """Mutual information (p,) of each feature and the side of the class, in nats, averaged over features.
+        """Return (p,) mutual information of a feature and the side of the class, in nats, averaged over features.
 
-        `inside` (p, c) holds p partitions of the c `classes`; rows of other classes take no part.
+        `inside` (p, c) holds p partitions of the c `classes`; rows of other classes are ignored.
         """
         counts = self.counts[classes]
         weights = counts.sum(axis=1) / self.n_features
@@ -57,18 +57,19 @@ class ClassHistograms:
 
 
 def exhaustive_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -> Sides:
-    """The best partition of c classes that is not `used`; the best of all where every one is."""
+    """Return the best partition of c classes that is not `used`; the best of all if every one is used."""
     numbers = np.arange(1, 2 ** (c - 1))
     sides = (numbers[:, None] << 1 >> np.arange(c) & 1).astype(bool)
     return _best_new(sides, value(sides), used)[0]
 
 
 def floating_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -> Sides:
-    """A good partition of c classes that is not `used`, by sequential forward floating search.
+    """Return a good partition of c classes that is not `used`, by sequential forward floating search.
 
-    One side grows by the class that helps most; after each, classes leave it again as long as that beats the best side
-    of the smaller size seen so far (Pudil, Novovičová and Kittler 1994). The best new partition met on the way is the
-    answer, so it is at least as good as the best new class against the rest. A few times c steps, c partitions each.
+    One side grows by the class that helps most. After each addition, classes are removed as long as the side is better
+    than the best one of the smaller size so far (Pudil, Novovičová and Kittler 1994). The result is the best new
+    partition on the way, so it is at least as good as the best new class against the rest. The search takes a few times
+    c steps of c partitions each.
     """
     best, best_value = np.arange(c) > 0, -np.inf
     record = np.full(c, -np.inf)  # by size
@@ -92,7 +93,7 @@ def floating_search(value: Callable[[Sides], Array], c: int, used: set[bytes]) -
 
 
 def _best_new(sides: Sides, values: Array, used: set[bytes]) -> tuple[Sides, float]:
-    """The first best of the partitions that are not used, on the side without the first class; -inf if all are used."""
+    """Return the first best partition that is not used, as the side without the first class; -inf if all are used."""
     least = np.inf
     for p in np.argsort(-values, kind="stable"):
         if _canonical(sides[p]).tobytes() not in used:
@@ -109,13 +110,13 @@ def _canonical(side: Sides) -> Sides:
 
 
 def _split(part: Array, whole: Any) -> Any:
-    """Σ over both parts of x log x, less that of the whole: minus the whole times the entropy of the split."""
+    """Return Σ x log x over both parts minus that of the whole: minus the whole times the entropy of the split."""
     rest = np.maximum(whole - part, 0.0)
     return xlogy(part, part) + xlogy(rest, rest) - xlogy(whole, whole)
 
 
 def _quantile_bins(x: Array, weight: Array, bins: int) -> NDArray[np.intp]:
-    """The bin of each value: its own if there are few values, else by weighted quantiles; the last for missing ones."""
+    """Return the bin of each value: its own for few values, otherwise by weighted quantiles; the last for NaN."""
     values, place = np.unique(x, return_inverse=True)
     missing = int(np.isnan(values).any())
     if len(values) - missing > bins:
@@ -123,7 +124,7 @@ def _quantile_bins(x: Array, weight: Array, bins: int) -> NDArray[np.intp]:
         if missing:
             mass[-1] = 0
         middle = (np.cumsum(mass) - mass / 2) / mass.sum()
-        # A weight of 2 and a row given twice may differ by rounding; neither may change a bin.
+        # A weight of 2 and a repeated row may differ by rounding, which must not change a bin.
         number = np.minimum((bins * middle + TIE).astype(np.intp), bins - 1)
     else:
         number = np.arange(len(values))

@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from outputcodes.codes.base import Matrix
 
-# Mid-tones that stand out on white and on black paper alike; 0 is left empty.
+# Mid-tones that are visible on white and on black backgrounds; 0 is left empty.
 PLUS_COLOUR, MINUS_COLOUR = "#e07b39", "#4a7fb5"
 
 
 def as_signs(M: Matrix, max_rows: int = 26, max_columns: int = 72) -> str:
-    """Write +, - and · in rows, cut where the matrix is large.
+    """Return rows of +, - and ·, truncated if the matrix is large.
 
     >>> print(as_signs(np.array([[1, 0, -1], [-1, 1, 0]], dtype=np.int8)))
     + · -
@@ -26,7 +26,7 @@ def as_signs(M: Matrix, max_rows: int = 26, max_columns: int = 72) -> str:
 
 
 def as_svg(M: Matrix, max_rows: int = 64, max_columns: int = 256) -> str:
-    """Draw the matrix as an SVG element: orange +1, blue -1, empty 0, cut where the matrix is large.
+    """Return the matrix as an SVG element: orange +1, blue -1, empty 0, truncated if the matrix is large.
 
     >>> as_svg(np.array([[1], [-1]], dtype=np.int8))[:4]
     '<svg'
@@ -47,7 +47,7 @@ def as_svg(M: Matrix, max_rows: int = 64, max_columns: int = 256) -> str:
 
 
 def _runs(cells: NDArray[np.bool_]) -> str:
-    """Cover the marked cells by rectangles, one per horizontal run: far shorter than one per cell."""
+    """Return an SVG path of rectangles, one per horizontal run of marked cells: far shorter than one per cell."""
     edges = np.diff(np.pad(cells.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     (rows, starts), (_, ends) = np.nonzero(edges == 1), np.nonzero(edges == -1)
     return "".join(

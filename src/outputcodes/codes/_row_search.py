@@ -1,4 +1,4 @@
-"""The search for a good assignment of rows to classes: all of them, or a relaxed solution improved by exchanges."""
+"""The search for a good assignment of rows to classes: exhaustive, or a relaxed solution improved by exchanges."""
 
 from itertools import permutations
 
@@ -11,14 +11,14 @@ from outputcodes._ground.choosing import TIE, clearly_less, first_smallest, to_s
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# With up to so many classes all k! assignments are compared.
+# With at most this many classes all k! assignments are compared.
 EXACT_UP_TO = 7
-# The relaxed search ends after so many steps, or when the entries of P change less than this on average (as in SciPy).
+# The relaxed search ends after this many steps, or when the entries of P change less than this on average, as in SciPy.
 MOST_STEPS, STILL = 30, 0.03
 
 
 def smallest_assignment(alike: Array, apart: Array) -> Rows:
-    """Return rows with a small sum of alike[a, b]·apart[rows[a], rows[b]]; the first of equals, the identity first.
+    """Return rows with a small sum of alike[a, b]·apart[rows[a], rows[b]]; ties go to the first, the identity first.
 
     Both matrices are symmetric; the diagonal of `apart` is 0.
     """
@@ -37,12 +37,12 @@ def smallest_assignment(alike: Array, apart: Array) -> Rows:
 
 
 def relaxed_assignment(alike: Array, apart: Array) -> Rows:
-    """Return the assignment that the relaxed problem ends in: FAQ, a sequence of linear assignments.
+    """Return the assignment found by relaxation: FAQ, a sequence of linear assignments.
 
-    P is doubly stochastic and minimises tr(alike·P·apart·P'), from equal entries on. SciPy's `quadratic_assignment`
-    does the same, but where gradients tie, as those of symmetric classes do, last digits decide what it finds; here
-    each linear assignment is given whole numbers. Vogelstein et al., "Fast approximate quadratic programming for graph
-    matching", PLOS ONE 10 (2015).
+    P is doubly stochastic and minimises tr(alike·P·apart·P'), starting from equal entries. SciPy's
+    `quadratic_assignment` does the same, but where gradients tie, as for symmetric classes, its result depends on the
+    last digits; here each linear assignment receives integers. Vogelstein et al., "Fast approximate quadratic
+    programming for graph matching", PLOS ONE 10 (2015).
     """
     k = len(alike)
     A, B = to_six_digits(alike), apart
@@ -50,7 +50,7 @@ def relaxed_assignment(alike: Array, apart: Array) -> Rows:
     P = np.full((k, k), 1 / k)
     for _ in range(MOST_STEPS):
         Q = np.eye(k)[linear_sum_assignment(to_six_digits(A @ P @ B))[1]]
-        # The objective at αP + (1 - α)Q, less that at Q, is aα² + bα.
+        # The objective at αP + (1 - α)Q minus that at Q is aα² + bα.
         R = P - Q
         AR = A @ R
         a, b = float((AR * (R @ B)).sum()), 2 * float((AR * (Q @ B)).sum())
@@ -65,13 +65,13 @@ def relaxed_assignment(alike: Array, apart: Array) -> Rows:
 
 
 def _exchanged(rows: Rows, alike: Array, apart: Array) -> Rows:
-    """Exchange the rows of two classes, always the best two, until no exchange lowers the sum."""
+    """Exchange the rows of two classes, always the best pair, until no exchange decreases the sum."""
     rows, scale = rows.copy(), _scale(alike, apart)
     while True:
         dealt = apart[np.ix_(rows, rows)]
         product = alike @ dealt
         own = product.diagonal()
-        # What exchanging a and b adds to the sum: Σ over c ≠ a, b of (alike_ac - alike_bc)·(dealt_bc - dealt_ac).
+        # Exchanging a and b changes the sum by Σ over c ≠ a, b of (alike_ac - alike_bc)·(dealt_bc - dealt_ac).
         change = product + product.T - own[:, None] - own + 2 * alike * dealt
         a, b = np.unravel_index(first_smallest(change.ravel(), scale), change.shape)
         if not clearly_less(float(change[a, b]), 0.0, scale):
@@ -80,7 +80,7 @@ def _exchanged(rows: Rows, alike: Array, apart: Array) -> Rows:
 
 
 def _without_constant(alike: Array) -> Array:
-    """Return the similarities of different classes less the smallest of them, which changes all sums alike."""
+    """Return the similarities of different classes minus the smallest one, which changes all sums equally."""
     other = ~np.eye(len(alike), dtype=bool)
     values = alike[other]
     shifted = np.zeros_like(alike)

@@ -7,11 +7,11 @@ import numpy as np
 from outputcodes.codes._bitplanes import Plane, n_words, twice_rho, unpack
 from outputcodes.codes.base import Matrix
 
-# The work one search may spend, in words compared and entries drawn: a few seconds of one core. Counted,
-# never timed, so that a seed gives the same code on every machine.
+# The work of one search, in words compared and entries drawn: a few seconds on one core. It is counted, not timed, so
+# that a seed gives the same code on every machine.
 WORK_BUDGET = 10**9
 
-# Words per plane of candidates drawn together: about what a core's cache holds.
+# Words per plane of candidates drawn together: about the size of a core's cache.
 CHUNK_WORDS = 2**16
 
 
@@ -27,14 +27,14 @@ def best_of(
     draw: Callable[[int], tuple[Plane, Plane | None]],
     admissible: Callable[[Matrix], bool],
 ) -> Matrix:
-    """Return the admissible candidate of largest rho, the first drawn among equals."""
+    """Return the admissible candidate with the largest rho; ties go to the first one drawn."""
     n = min(n_candidates, affordable_candidates(k, L))
     chunk = max(1, CHUNK_WORDS // (k * n_words(L)))
     best, best_score = None, 0  # rho = 0 means that two rows are equal: never admissible
     for start in range(0, n, chunk):
         signs, nonzero = draw(min(chunk, n - start))
         scores = twice_rho(signs, nonzero, L)
-        # Admissibility costs more than rho, so it is asked only of those that would become the best.
+        # Admissibility is more expensive than rho, so it is checked only for candidates that would become the best.
         for candidate in np.argsort(-scores, kind="stable"):
             if scores[candidate] <= best_score:
                 break
@@ -45,6 +45,6 @@ def best_of(
     if best is None:
         raise ValueError(
             f"none of {n} random draws gave an admissible code of length={L} for n_classes={k}: "
-            f"give a larger length or n_candidates, or leave length=None."
+            f"use a larger length or n_candidates, or length=None."
         )
     return best

@@ -12,7 +12,7 @@ from outputcodes.codes._cyclic import bch_parameters, essential_columns, generat
 from outputcodes.codes.base import Code, Matrix, checked_integer
 from outputcodes.codes.elementary import Complete, complete_length
 
-# Choices of codewords compared by one search, and the multiplications it may spend: about a second.
+# The number of choices of codewords that one search compares, and of multiplications that it may use: about a second.
 _MAX_CHOICES, _MAX_PRODUCTS = 256, 10**9
 
 
@@ -37,8 +37,8 @@ class Hadamard(Code):
     planning = Planning(quick=True, cost=25, unsuited=three_classes)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        # Rows 1, 2, 4, ..., q/2 are among the first k > q/2: they spell the number of a column, so that
-        # no two columns are equal, and row 0 of +1 excludes mirrored ones.
+        # Rows 1, 2, 4, ..., q/2 are among the first k > q/2. They are the binary digits of the column number, so that
+        # no two columns are equal; row 0 of +1 excludes mirrored ones.
         order = 2 ** (k - 1).bit_length()
         common = np.arange(k)[:, None] & np.arange(1, order)
         return np.where(np.bitwise_count(common) % 2, np.int8(-1), np.int8(1))
@@ -47,10 +47,10 @@ class Hadamard(Code):
 class BCH(Code):
     """k codewords of a binary BCH code of length 2^r - 1, cut to `length` columns (3k unless given).
 
-    The code is the narrow-sense one with the smallest r that has `length` columns and then the largest
-    designed distance that has k codewords. A seeded search chooses among them, for as many columns as asked
-    (constant, repeated and mirrored ones are dropped), then for rho. Where no more than `length` splits of
-    the classes exist, the code is the complete one. Needs galois: pip install "outputcodes[bch]".
+    The code is the narrow-sense one with the smallest r that gives `length` columns, and then the largest designed
+    distance that gives k codewords. A seeded search selects the codewords with the most columns, up to `length`, after
+    constant, repeated and mirrored ones are dropped, and then the largest rho. If there are at most `length` splits of
+    the classes, the code is the complete one. Needs galois: pip install "outputcodes[bch]".
 
     >>> M = BCH().draw(10, random_state=0).matrix()
     >>> M.shape
@@ -67,21 +67,21 @@ class BCH(Code):
 
     def _check_parameters(self) -> None:
         if self.length is not None:
-            checked_integer("length", self.length, 1, "it is the number of columns; None takes 3k")
+            checked_integer("length", self.length, 1, "it is the number of columns; None means 3k")
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         L = int(self.length or 3 * k)
         if k > 2**L:
             raise ValueError(
-                f"length={L} is impossible for n_classes={k}: distinct rows take at least "
-                f"{(k - 1).bit_length()} columns; length=None takes {3 * k}."
+                f"length={L} is impossible for n_classes={k}: distinct rows need at least "
+                f"{(k - 1).bit_length()} columns; length=None uses {3 * k}."
             )
         complete = complete_length(k) <= L
         M = Complete(max_classes=k).draw(k).matrix() if complete else _chosen_codewords(k, L, rng)
         if M.shape[1] < L and not (complete and self.length is None):
             warnings.warn(
-                f"length={L} was asked for, {M.shape[1]} columns are given: without constant, repeated and "
-                f"mirrored columns no more are left for n_classes={k}.",
+                f"The code has {M.shape[1]} columns instead of length={L}: without constant, repeated and "
+                f"mirrored columns there are no more for n_classes={k}.",
                 UserWarning,
                 stacklevel=4,
             )

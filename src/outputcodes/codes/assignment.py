@@ -1,4 +1,4 @@
-"""Which class gets which row of a code, by the similarity of the classes."""
+"""The assignment of the rows of a code to the classes, by the similarity of the classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from outputcodes.codes.resolve import as_code
 
 
 def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distant"] = "near") -> NDArray[np.intp]:
-    """Deal the rows of a code to the classes: `M[assign(M, similarity)]` is the code to use.
+    """Assign the rows of a code to the classes: `M[assign(M, similarity)]` is the code to use.
 
     The criterion is the mean distance of the rows of two classes, weighted by their similarity,
     sum over a < b of similarity[a, b]·distance(row of a, row of b) / sum of similarity.
@@ -30,25 +30,25 @@ def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distan
     ----------
     M : array of shape (k, L)
     similarity : array of shape (k, k)
-        Symmetric; the diagonal does not matter, nor do a factor above 0 and a constant. See `confusion_similarity` and
+        Symmetric; the diagonal, a positive factor and an added constant don't matter. See `confusion_similarity` and
         `centroid_similarity`.
     similar : {"near", "distant"}, default="near"
-        "near" makes the criterion small: few columns part similar classes, so that the columns are easy to learn.
-        "distant" makes it large: errors between similar classes are corrected best, by columns that are harder. On
-        short dense codes of real data "near" usually lowers the error and "distant" raises it; on sparse codes neither
-        is sure to help.
+        "near" minimises the criterion: few columns separate similar classes, so that the columns are easy to learn.
+        "distant" maximises it: errors between similar classes are corrected best, by columns that are harder to learn.
+        For short dense codes on real data, "near" usually decreases the error and "distant" increases it; for sparse
+        codes neither helps reliably.
 
     Returns
     -------
     rows : ndarray of shape (k,)
-        Class r gets row rows[r]. Never worse than the identity by the criterion; the best of all for up to
-        7 classes. Otherwise a local optimum: no exchange of two classes improves it.
+        Class r gets row rows[r]. By the criterion it is never worse than the identity, and optimal for up to 7
+        classes. For more classes it is a local optimum: no exchange of two classes improves it.
 
     Notes
     -----
-    A quadratic assignment problem, NP-hard. A relaxed solution (FAQ, a sequence of linear assignments) and the identity
-    are improved by the best exchanges of two rows, and the better one is returned. O(k³) per step. Similarities that
-    differ by rounding alone give the same rows.
+    This is a quadratic assignment problem, which is NP-hard. A relaxed solution (FAQ, a sequence of linear assignments)
+    and the identity are improved by the best exchanges of two rows, and the better result is returned. A step takes
+    O(k³). Similarities that differ only by rounding give the same rows.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distan
     k = len(M)
     alike = np.asarray(similarity, dtype=np.float64)
     if alike.shape != (k, k) or not np.isfinite(alike).all() or not np.allclose(alike, alike.T):
-        raise ValueError(f"similarity must be a symmetric ({k}, {k}) array of finite numbers, one row a class.")
+        raise ValueError(f"similarity must be a symmetric ({k}, {k}) array of finite numbers, one row per class.")
     if similar not in ("near", "distant"):
         raise ValueError(f"similar must be 'near' or 'distant', got {similar!r}.")
     apart = row_distances(M)
@@ -72,9 +72,9 @@ def assign(M: ArrayLike, similarity: ArrayLike, similar: Literal["near", "distan
 
 
 def confusion_similarity(confusion: ArrayLike) -> Array:
-    """The similarity of two classes by their confusions: the mean share of the one that is taken for the other.
+    """Return the similarity of classes by their confusions: the mean share of one that is predicted as the other.
 
-    `confusion[a, b]` is the number or weight of rows of class a that are taken for b.
+    `confusion[a, b]` is the number or weight of rows of class a that are predicted as b.
 
     >>> confusion_similarity([[8, 2, 0], [1, 9, 0], [0, 0, 5]])
     array([[0.  , 0.15, 0.  ],
@@ -83,7 +83,7 @@ def confusion_similarity(confusion: ArrayLike) -> Array:
     """
     counts = np.asarray(confusion, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not (counts >= 0).all():
-        raise ValueError(f"confusion must be a square array of numbers of at least 0; its shape is {counts.shape}.")
+        raise ValueError(f"confusion must be a square array of nonnegative numbers; its shape is {counts.shape}.")
     rows = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, rows, out=np.zeros_like(counts), where=rows > 0)
     similarity: Array = (shares + shares.T) / 2
@@ -92,9 +92,9 @@ def confusion_similarity(confusion: ArrayLike) -> Array:
 
 
 def centroid_similarity(X: Any, y: ArrayLike, n_classes: int, weight: ArrayLike | None = None) -> Array:
-    """The similarity of two classes by their means: exp(-d²/mean d²), d their distance in standard deviations of X.
+    """Return the similarity of classes by their means: exp(-d²/mean d²), with d in standard deviations of X.
 
-    X is an array or a sparse matrix of numbers; every class has a row of positive weight.
+    X is an array or a sparse matrix of numbers; every class needs a row of positive weight.
 
     >>> centroid_similarity([[0.0], [1.0], [3.0]], [0, 1, 2], 3).round(2)
     array([[0.  , 0.81, 0.15],
@@ -108,10 +108,12 @@ def centroid_similarity(X: Any, y: ArrayLike, n_classes: int, weight: ArrayLike 
     members = sparse.csr_array((mass, (labels, np.arange(len(labels)))), shape=(n_classes, len(labels)))
     of_class = members.sum(axis=1)
     if not of_class.all():
-        raise ValueError(f"y holds no row of class {int(of_class.argmin())} with positive weight; it has no mean.")
+        raise ValueError(
+            f"y has no row of class {int(of_class.argmin())} with positive weight, so that it has no mean."
+        )
     sums = members @ StandardScaler(with_mean=False).fit_transform(values, sample_weight=mass)
     means = (sums.toarray() if sparse.issparse(sums) else sums) / of_class[:, None]
-    # Differences alone matter, and far from the origin squares would lose them.
+    # Only differences matter, and far from the origin they would be lost in squares.
     squared = euclidean_distances(means - means.mean(axis=0), squared=True)
     similarity: Array = np.exp(-squared / (squared[np.triu_indices(n_classes, 1)].mean() or 1.0))
     np.fill_diagonal(similarity, 0)
@@ -119,17 +121,17 @@ def centroid_similarity(X: Any, y: ArrayLike, n_classes: int, weight: ArrayLike 
 
 
 class Assigned(DataDriven):
-    """Another code whose rows are dealt to the classes by their similarity, see `assign`.
+    """Another code whose rows are assigned to the classes by their similarity, see `assign`.
 
     Parameters
     ----------
     code : str, Code or matrix, default="dense"
     similarity : {"centroids", "confusions"} or array of shape (k, k), default="centroids"
-        The class means of X, which must hold numbers; confusions of one-vs-all on held-out rows, for any X and any
-        kernel; or your own, with classes in sorted order.
+        By the class means of X, which must be numeric; by the confusions of one-vs-all on held-out rows, for any X and
+        any kernel; or your own, with classes in sorted order.
     similar : {"near", "distant"}, default="near"
     cv : int, splitter or None, default=3
-        Folds of the held-out margins, for similarity="confusions".
+        The folds of the held-out margins, for similarity="confusions".
 
     Examples
     --------
@@ -160,9 +162,9 @@ class Assigned(DataDriven):
             raise ValueError(f"similarity must be 'confusions', 'centroids' or an array, got {self.similarity!r}.")
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        # With a similarity of the user's own there is nothing to ask the data.
-        answer = super()._matrix if isinstance(self.similarity, str) else self._from_problem
-        return answer(k, rng, problem)
+        # A similarity given by the user needs no data.
+        matrix = super()._matrix if isinstance(self.similarity, str) else self._from_problem
+        return matrix(k, rng, problem)
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         M: Matrix = as_code(self.code).draw(k, random_state=rng, problem=problem).matrix()
@@ -176,6 +178,8 @@ class Assigned(DataDriven):
             try:
                 return centroid_similarity(take_rows(problem.X, problem.rows), y, k, weight)
             except ValueError as error:
-                raise ValueError(f"similarity='centroids' can't use this X, 'confusions' can: {error}") from error
+                raise ValueError(
+                    f"similarity='centroids' does not support this X; use 'confusions': {error}"
+                ) from error
         held_out = HeldOut(problem, k, self.cv)
         return confusion_similarity(held_out.confusion(held_out.total(OneVsAll().draw(k).matrix())))

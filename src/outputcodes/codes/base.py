@@ -1,4 +1,4 @@
-"""What every code is: an object whose `draw(n_classes)` returns the rows of that many classes over {-1, 0, +1}."""
+"""The base class of codes: `draw(n_classes)` returns one row over {-1, 0, +1} per class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Code", "Matrix", "as_entries", "as_generator", "checked_integer", "c
 
 
 def checked_integer(name: str, value: Any, minimum: int, remedy: str) -> int:
-    """Return `value` as an int, or refuse it by name."""
+    """Return `value` as an int, or raise ValueError if it is not an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {value!r}: {remedy}.")
     return int(value)
@@ -25,18 +25,18 @@ def checked_integer(name: str, value: Any, minimum: int, remedy: str) -> int:
 
 def checked_n_classes(n_classes: Any) -> int:
     """Return the number of classes as an int of at least 2."""
-    return checked_integer("n_classes", n_classes, 2, "a code tells at least two classes apart")
+    return checked_integer("n_classes", n_classes, 2, "a code separates at least two classes")
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Turn None, an int, a RandomState or a Generator into a Generator; the latter two advance."""
+    """Return a Generator from None, an int, a RandomState or a Generator; the last two advance."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**32, size=4, dtype=np.uint64)
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be None, a non-negative integer, a RandomState or a Generator, got {random_state!r}."
+            f"random_state must be None, a nonnegative integer, a RandomState or a Generator, got {random_state!r}."
         ) from error
 
 
@@ -92,11 +92,11 @@ class Code(BaseEstimator):
     # Whether the code is made from data: then only a classifier, which has a `problem`, can draw it.
     needs_problem: ClassVar[bool] = False
 
-    # How a comparison treats the code where nobody names it.
+    # How a comparison treats the code if it is not named.
     planning: ClassVar[Planning] = Planning()
 
     def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
-        """Return the code of so many classes; for two classes every code is [[-1], [+1]].
+        """Return the code for `n_classes` classes; for two classes every code is [[-1], [+1]].
 
         `random_state` is None, an int (same int, same code), a RandomState or a Generator.
         `problem` is for codes made from data; the others ignore it.
@@ -107,10 +107,15 @@ class Code(BaseEstimator):
         return MatrixCode([[-1], [1]]) if k == 2 else self._draw(k, rng, problem)
 
     def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
-        return MatrixCode(self._matrix(k, rng, problem))
+        M = as_entries(self._matrix(k, rng, problem))
+        if len(M) != k:
+            raise ValueError(
+                f"{type(self).__name__}._matrix returned {len(M)} rows for {k} classes; return one per class."
+            )
+        return MatrixCode(M)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for parameters that are wrong for any number of classes."""
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        raise NotImplementedError(f"{type(self).__name__} must write _matrix(k, rng, problem).")
+        raise NotImplementedError(f"{type(self).__name__} must implement _matrix(k, rng, problem).")

@@ -16,12 +16,12 @@ Column = NDArray[np.int8]
 
 
 def first_column(h: ArrayLike, y: ArrayLike, n_classes: int, weight: ArrayLike | None = None) -> tuple[Column, float]:
-    """Return the column that the binary classifier h serves best, and its success xi.
+    """Return the best column for the binary classifier h, and its success xi.
 
-    The classifier answers h(x) in {-1, +1}, and the class is drawn evenly among those that have this entry in the
-    column: xi is the share of examples whose own class is drawn, on average. Exact, in O(n + k² log k): of the columns
-    with p entries +1, the best gives them to the p classes with the largest share(+)/p - share(-)/(k - p).
-    Ties go to the smaller p, then to the lower classes.
+    The classifier predicts h(x) in {-1, +1}, and the class is drawn uniformly among those with this entry in the
+    column: xi is the expected share of examples for which their own class is drawn. The search is exact, in
+    O(n + k² log k): among the columns with p entries +1, the best has them at the p classes with the largest
+    share(+)/p - share(-)/(k - p). Ties go to the smaller p, then to the lower classes.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def first_column(h: ArrayLike, y: ArrayLike, n_classes: int, weight: ArrayLike |
     Returns
     -------
     column : ndarray of int8, shape (k,)
-        Both signs occur in it.
+        It has both signs.
     success : float
         xi, at least 1/k.
 
@@ -47,11 +47,11 @@ def first_column(h: ArrayLike, y: ArrayLike, n_classes: int, weight: ArrayLike |
     labels = check_labels(y, k)
     answers = np.asarray(h)
     if answers.shape != labels.shape or not np.isin(answers, (-1, 1)).all():
-        raise ValueError(f"h must hold -1 or +1 for each of the {len(labels)} labels of y; take the sign of margins.")
+        raise ValueError(f"h must be -1 or +1 for each of the {len(labels)} labels of y; use the sign of margins.")
     mass = check_weight(weight, len(labels))
     plus, minus = (np.bincount(labels, _masked(mass, answers == sign), minlength=k) for sign in (1, -1))
     total = plus.sum() + minus.sum()
-    # Multiplied by p·(k - p) all numbers are whole where the weights are.
+    # Multiplied by p·(k - p), all numbers are integers if the weights are.
     p = np.arange(1, k)[:, None]
     gain = plus * (k - p) - minus * p
     order = np.argsort(-sorting_keys(gain), axis=1, kind="stable")

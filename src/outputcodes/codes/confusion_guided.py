@@ -1,4 +1,4 @@
-"""A code extended where it fails: columns that part the classes it confuses (ECOC-ONE)."""
+"""A code extended by columns that separate the classes it confuses (ECOC-ONE)."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from outputcodes.codes.resolve import as_code
 
 
 class ConfusionGuided(DataDriven):
-    """Another code and columns that part its most confused pairs of classes, added as long as the held-out error falls.
+    """Another code, extended by columns for its most confused pairs of classes while the held-out error decreases.
 
-    For the pair that is confused most on held-out rows, columns of growing support are trained: the two classes alone,
-    then with the classes nearest to them in confusion, on the sides that part further confusions or on those that
-    join them. The one with the smallest held-out error of the whole code is appended if it lowers the error, else the
-    next pair is tried.
+    For the most confused pair on held-out rows, columns of growing support are trained: the two classes alone, then
+    with the classes that are most confused with them, on the sides that separate further confusions or on those that
+    join them. The column with the smallest held-out error of the whole code is appended if it decreases the error;
+    otherwise the next pair is tried.
 
     Parameters
     ----------
     code : str, Code or matrix, default="one-vs-all"
         The code to extend.
     max_columns : int, optional
-        The most columns added; None is k.
+        The maximal number of columns added; None means k.
     n_pairs : int, default=3
-        How many pairs are tried in vain before the extension ends.
+        The extension ends when this many pairs were tried without success.
     cv : int, splitter or None, default=3
-        Folds of the held-out margins.
+        The folds of the held-out margins.
 
     Notes
     -----
-    Error is that of loss-based decoding with the learner's own loss. About 2·log2(k)·cv trainings for each pair tried.
+    The error is that of loss-based decoding with the learner's own loss. Each pair takes about 2·log2(k)·cv trainings.
 
     References
     ----------
     O. Pujol, S. Escalera, P. Radeva. An incremental node embedding technique for error correcting output codes.
-    Pattern Recognition 41, 2008. They weigh the columns by their error in decoding; that is left to the decoder here.
+    Pattern Recognition 41, 2008. They weight the columns by their error in decoding; here this is left to the decoder.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class ConfusionGuided(DataDriven):
     >>> from outputcodes import OutputCodeClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = OutputCodeClassifier("ridge", code=ConfusionGuided(max_columns=1), random_state=0).fit(X, y)
-    >>> model.code_matrix_[[1, 8], 10]  # the digits confused most
+    >>> model.code_matrix_[[1, 8], 10]  # the most confused digits
     array([-1,  1], dtype=int8)
     """
 
@@ -62,7 +62,7 @@ class ConfusionGuided(DataDriven):
 
     def _check_parameters(self) -> None:
         if self.max_columns is not None:
-            checked_integer("max_columns", self.max_columns, 0, "it is the largest number of columns added")
+            checked_integer("max_columns", self.max_columns, 0, "it is the maximal number of columns added")
         checked_integer("n_pairs", self.n_pairs, 1, "it is the number of pairs tried")
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
@@ -78,7 +78,7 @@ class ConfusionGuided(DataDriven):
         return np.ascontiguousarray(M)
 
     def _extension(self, held_out: HeldOut, total: Array) -> tuple[NDArray[np.int8], Array] | None:
-        """The column to append and the losses with it; None if no pair gives one that lowers the error."""
+        """Return the column to append and the losses with it; None if no pair gives one that decreases the error."""
         confusion, error = held_out.confusion(total), held_out.error(total)
         between = to_six_digits(np.triu(confusion + confusion.T, 1))
         for pair in np.argsort(-between, axis=None, kind="stable")[: self.n_pairs]:
@@ -98,7 +98,7 @@ class ConfusionGuided(DataDriven):
 
 
 def growing_columns(a: int, b: int, between: Array) -> list[NDArray[np.int8]]:
-    """Columns with -1 for class a and +1 for b, and 0, 1, 3, 7, … and all further classes, nearest in confusion first.
+    """Return columns with -1 for class a, +1 for b, and 0, 1, 3, 7, … and all further classes, most confused first.
 
     >>> [column.tolist() for column in growing_columns(0, 1, np.array([[0, 5, 2], [5, 0, 1], [2, 1, 0]]))]
     [[-1, 1, 0], [-1, 1, 1], [-1, 1, -1]]
@@ -109,7 +109,7 @@ def growing_columns(a: int, b: int, between: Array) -> list[NDArray[np.int8]]:
     order = np.argsort(-(between[a] + between[b]), kind="stable")
     others = [int(c) for c in order if c not in (a, b)]
     columns = [start]
-    for sign in (-1, 1):  # away from the side it is confused with, or towards it
+    for sign in (-1, 1):  # on the side opposite to the classes it is confused with, or on their side
         column = start.copy()
         for place, c in enumerate(others, start=1):
             column[c] = 1 if sign * (between[c] @ column) >= 0 else -1

@@ -1,4 +1,4 @@
-"""A code designed column by column, with the learner in the loop (after Crammer and Singer 2002)."""
+"""A code designed column by column by training the learner (after Crammer and Singer 2002)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from outputcodes.codes._data_driven import Array, DataDriven, HeldOut, check_pro
 from outputcodes.codes.base import Matrix, as_generator, checked_integer, checked_n_classes
 from outputcodes.codes.column_rule import Column, column_success, first_column
 
-# Alternations of one column; they end by themselves, almost always after one or two.
+# The maximal number of alternations per column; almost always they end after one or two.
 MOST_STEPS = 20
 
 
 @dataclass(frozen=True)
 class Design:
-    """How a designed code came about.
+    """The course of a design.
 
     Attributes
     ----------
     matrix : ndarray of int8, shape (k, L)
         The code: the columns up to the smallest error with distinct rows.
     errors : list of float
-        Held-out error after each column that was tried, those behind the last one of `matrix` included.
+        The held-out error after each column that was tried, including those after the last one of `matrix`.
     successes : list of list of float
         For each of these columns, xi after each training in its alternation.
     """
@@ -39,33 +39,34 @@ class Design:
 
 
 class Designed(DataDriven):
-    """Columns added one after another, each fitted to what the learner can tell apart.
+    """A code whose columns are added one by one, each adapted to what the learner can separate.
 
-    Columns are drawn, halves of the classes, and trained. The classes of each are dealt anew by the rule of
-    `first_column` and it is trained again, as long as its success xi rises. Of the drawn and the dealt columns, the one
-    with which the whole code has the smallest held-out error is appended. The design ends when the error has stopped
-    falling, or nothing new is found, and goes back to its minimum. The code is dense, and its rows are distinct.
+    Candidates are drawn as halves of the classes and trained. The classes of each are reassigned by the rule of
+    `first_column`, and it is trained again, as long as its success xi increases. Among the drawn and the reassigned
+    columns, the one with the smallest held-out error of the whole code is appended. The design ends when the error no
+    longer decreases, or when no new column is found, and returns to its minimum. The code is dense, and its rows are
+    distinct.
 
     Parameters
     ----------
     max_length : int, optional
-        The most columns; None is ceil(10 log2 k). More are taken only while rows are still equal.
+        The maximal number of columns; None means ceil(10 log2 k). It is exceeded only while rows are still equal.
     n_candidates : int, default=8
-        Columns drawn for each place.
+        The number of columns drawn for each position.
     patience : int, default=5
-        Columns without a smaller error after which the design ends.
+        The design ends after this many columns without a smaller error.
     cv : int, splitter or None, default=3
-        Folds of the held-out margins, by which columns are dealt and chosen.
+        The folds of the held-out margins, by which columns are reassigned and selected.
 
     Notes
     -----
-    Error is that of loss-based decoding with the learner's own loss; equal rows share their examples evenly.
-    About 2·n_candidates·cv trainings for each column; the problem remembers their margins.
+    The error is that of loss-based decoding with the learner's own loss; equal rows share their examples evenly. Each
+    column takes about 2·n_candidates·cv trainings, whose margins are cached by the problem.
 
     References
     ----------
     K. Crammer, Y. Singer. On the learnability and design of output codes for multiclass problems. Machine Learning
-    47, 2002. The rule for one column is theirs; choosing several by held-out error is ours.
+    47, 2002. The rule for one column is theirs; selecting several by held-out error is ours.
 
     Examples
     --------
@@ -89,16 +90,18 @@ class Designed(DataDriven):
     def _check_parameters(self) -> None:
         if self.max_length is not None:
             checked_integer(
-                "max_length", self.max_length, 1, "it is the largest number of columns; None takes a default"
+                "max_length", self.max_length, 1, "it is the maximal number of columns; None uses the default"
             )
-        checked_integer("n_candidates", self.n_candidates, 1, "it is the number of columns drawn for each place")
-        checked_integer("patience", self.patience, 1, "it is the number of columns without gain that end the design")
+        checked_integer("n_candidates", self.n_candidates, 1, "it is the number of columns drawn for each position")
+        checked_integer(
+            "patience", self.patience, 1, "it is the number of columns without improvement after which the design ends"
+        )
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         return self._design(k, rng, problem).matrix
 
     def trace(self, n_classes: int, random_state: Any = None, problem: Any = None) -> Design:
-        """The design with the errors and successes on its way; `matrix` answers the code alone."""
+        """Return the design with the errors and successes along the way; `draw` returns the code alone."""
         self._check_parameters()
         check_problem(self, problem)
         return self._design(checked_n_classes(n_classes), as_generator(random_state), problem)
@@ -136,7 +139,7 @@ class Designed(DataDriven):
 
 @dataclass(frozen=True)
 class Trained:
-    """A column, its held-out margins, and xi after each training of it and its forerunners."""
+    """A column, its held-out margins, and xi after each training of it and its predecessors."""
 
     column: Column
     margins: Array
@@ -144,7 +147,7 @@ class Trained:
 
 
 def settle(held_out: HeldOut, columns: list[Column], steps: int = MOST_STEPS) -> list[Trained]:
-    """The columns trained, then those that `first_column` makes of them, as long as xi rises."""
+    """Train the columns, then those that `first_column` derives from them, as long as xi increases."""
     found = moving = [_after(held_out, column, f) for column, f in _with_margins(held_out, columns)]
     for _ in range(steps):
         dealt = [(before, _dealt(held_out, before)) for before in moving]
@@ -154,7 +157,7 @@ def settle(held_out: HeldOut, columns: list[Column], steps: int = MOST_STEPS) ->
             _after(held_out, column, f, before.successes)
             for (before, _), (column, f) in zip(dealt, trained, strict=True)
         ]
-        # The learner does not maximise xi itself, so training may lose what dealing has gained.
+        # The learner does not maximise xi itself, so training may lose what the reassignment has gained.
         moving = [one for one in after if clearly_less(one.successes[-2], one.successes[-1])]
         found = found + moving
     return found
@@ -178,17 +181,17 @@ def _answers(f: Array) -> NDArray[np.int8]:
 
 
 def _canonical(column: Column) -> Column:
-    """The column or its negative, one binary problem: the first class has -1."""
+    """Return the column or its negative, which is the same binary problem, with -1 for the first class."""
     return -column if column[0] > 0 else column
 
 
 def _parted(group: NDArray[np.intp], column: Column) -> NDArray[np.intp]:
-    """The groups of classes that still have equal rows after one more column, counted from 0."""
+    """Return the groups of classes that still have equal rows after one more column, numbered from 0."""
     return np.unique(2 * group + (column > 0), return_inverse=True)[1]
 
 
 def _part_first(group: NDArray[np.intp], column: Column) -> Column:
-    """The column changed in one place, so that it parts two classes of one group."""
+    """Return the column with one entry changed, so that it separates two classes of one group."""
     order = np.argsort(group, kind="stable")
     place = int(np.flatnonzero(np.diff(group[order]) == 0)[0])
     changed = column.copy()

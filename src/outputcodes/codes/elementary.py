@@ -1,4 +1,4 @@
-"""Codes written down in one line: one-vs-all, all-pairs, the complete codes, ordinal."""
+"""Codes with a closed form: one-vs-all, all-pairs, the complete codes, ordinal."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ def _too_many_splits(size: Size) -> str | None:
 
 
 class OneVsAll(Code):
-    """k columns, each asking for one class against all others; rho = 2.
+    """k columns, each with one class against all others; rho = 2.
 
     >>> OneVsAll().draw(3).matrix()
     array([[ 1, -1, -1],
@@ -59,10 +59,10 @@ class AllPairs(Code):
 
 
 class Ordinal(Code):
-    """k - 1 columns for ordered classes, column s asking whether the class comes after s; rho = 1.
+    """k - 1 columns for ordered classes; column s separates the classes after s from the others; rho = 1.
 
-    Rows belong to the classes in sorted order, as everywhere: if that is not the order meant (words such as low, mid,
-    high), give the classifier a mapping {label: row}.
+    Rows belong to the classes in sorted order, as in every code. If this is not the intended order (labels such as low,
+    mid, high), give the classifier a mapping {label: row}.
 
     >>> Ordinal().draw(4).matrix()
     array([[-1, -1, -1],
@@ -71,7 +71,7 @@ class Ordinal(Code):
            [ 1,  1,  1]], dtype=int8)
     """
 
-    # Classes seldom have an order, and it is seldom that of their names.
+    # Classes rarely have an order, and rarely that of their names.
     planning = Planning(tried=False)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
@@ -84,15 +84,15 @@ def complete_length(k: int) -> int:
 
 
 def ternary_complete_length(k: int) -> int:
-    """Count the columns over {-1, 0, +1} that hold both signs, a column and its negative counted once."""
+    """Count the columns over {-1, 0, +1} that have both signs, with a column and its negative counted once."""
     return int((3**k - 2 ** (k + 1) + 1) // 2)
 
 
 class Complete(Code):
     """Every split of the classes into two non-empty sides, once: 2^(k-1) - 1 columns, rho = 2^(k-2).
 
-    The first row is +1; the others count upwards, the second row slowest. Above `max_classes` classes
-    the code is refused.
+    The first row is +1; the columns of the other rows are in lexicographic order. More than `max_classes` classes are
+    an error.
 
     >>> Complete().draw(3).matrix()
     array([[ 1,  1,  1],
@@ -109,16 +109,16 @@ class Complete(Code):
         checked_integer("max_classes", self.max_classes, 2, "it is the largest number of classes accepted")
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        _refuse_explosion("complete", k, self.max_classes, complete_length(k))
-        # The last of the 2^(k-1) columns is all +1: a constant column, no split.
+        _check_size("complete", k, self.max_classes, complete_length(k))
+        # The last of the 2^(k-1) columns is constant +1 and no split.
         return _counting(np.array([-1, 1], dtype=np.int8), k - 1, first_row=True)[:, :-1].copy()
 
 
 class TernaryComplete(Code):
-    """Every column over {-1, 0, +1} that holds both signs, up to its sign; the same distance for all pairs.
+    """Every column over {-1, 0, +1} that has both signs, up to its sign; all pairs of rows have the same distance.
 
-    It has (3^k - 2^(k+1) + 1)/2 columns, the first non-zero entry of each +1, in lexicographic order.
-    Above `max_classes` classes the code is refused.
+    It has (3^k - 2^(k+1) + 1)/2 columns in lexicographic order, with +1 as the first non-zero entry of each. More than
+    `max_classes` classes are an error.
 
     >>> TernaryComplete().draw(3).matrix()
     array([[ 0,  1,  1,  1,  1,  1],
@@ -135,16 +135,16 @@ class TernaryComplete(Code):
         checked_integer("max_classes", self.max_classes, 2, "it is the largest number of classes accepted")
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        _refuse_explosion("ternary-complete", k, self.max_classes, ternary_complete_length(k))
+        _check_size("ternary-complete", k, self.max_classes, ternary_complete_length(k))
         every_column = _counting(np.array([-1, 0, 1], dtype=np.int8), k)
-        # In lexicographic order column and negative mirror each other about the zero column in the
-        # middle, so the second half holds those whose first non-zero entry is +1.
+        # In lexicographic order a column and its negative are symmetric about the zero column in the middle, so the
+        # second half has those whose first non-zero entry is +1.
         positive = every_column[:, 3**k // 2 + 1 :]
         return np.ascontiguousarray(positive[:, (positive == -1).any(axis=0)])
 
 
 def _counting(digits: Matrix, n_rows: int, first_row: bool = False) -> Matrix:
-    """All columns of `n_rows` digits in lexicographic order, optionally below a row of +1."""
+    """Return all columns of `n_rows` digits in lexicographic order, optionally below a row of +1."""
     base, n_columns = len(digits), len(digits) ** n_rows
     M = np.ones((n_rows + first_row, n_columns), dtype=np.int8)
     for row in range(n_rows):
@@ -152,10 +152,10 @@ def _counting(digits: Matrix, n_rows: int, first_row: bool = False) -> Matrix:
     return M
 
 
-def _refuse_explosion(name: str, k: int, max_classes: int, n_columns: int) -> None:
+def _check_size(name: str, k: int, max_classes: int, n_columns: int) -> None:
     if k > max_classes:
         size = f"{n_columns}" if n_columns < 10**12 else f"more than 10^{math.floor(math.log10(n_columns))}"
         raise ValueError(
             f"code={name!r} would have {size} columns for n_classes={k} (max_classes={max_classes}): "
-            f"use code='dense', 'sparse', 'one-vs-all' or 'all-pairs', or raise max_classes."
+            f"use code='dense', 'sparse', 'one-vs-all' or 'all-pairs', or increase max_classes."
         )

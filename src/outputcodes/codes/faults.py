@@ -1,4 +1,4 @@
-"""What is wrong with a code: rows and columns that repeat, say nothing, or separate nothing."""
+"""Faults of a code: rows and columns that are repeated, carry no information, or separate nothing."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def repeated_rows(M: ArrayLike) -> NDArray[np.intp]:
 
 
 def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
-    """Return M as a contiguous int8 array if it is a code a classifier can use, else raise ValueError.
+    """Return M as a contiguous int8 array if a classifier can use it as a code, otherwise raise ValueError.
 
-    Refused: entries outside {-1, 0, +1}, fewer than 2 rows, zero rows or columns, equal rows. A column
-    with one sign is a warning, refused if `strict`. Two rows that no column opposes are a warning.
-    Equal and mirrored columns are allowed; `describe` reports them. Rows and columns count from 0.
+    Errors: entries outside {-1, 0, +1}, fewer than 2 rows, zero rows or columns, equal rows. A column with only one
+    sign is a warning, or an error if `strict`. Two rows that no column opposes are a warning. Equal and mirrored
+    columns are allowed; `describe` reports them. Rows and columns are numbered from 0.
 
     >>> check_code([[1, -1], [-1, 1], [-1, -1]])
     array([[ 1, -1],
@@ -93,8 +93,8 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
         )
     if (one_sided := one_sided_columns(M)).size:
         fault = (
-            f"columns with one sign only {_some(one_sided)}: there is nothing to learn in them; give each "
-            f"both +1 and -1 (a code written over {{0, 1}} is 2 * M - 1)."
+            f"columns with one sign only {_some(one_sided)}: there is nothing to learn in them; give each both +1 and "
+            f"-1 (convert a code over {{0, 1}} by 2 * M - 1)."
         )
         if strict:
             raise ValueError(fault)
@@ -102,7 +102,7 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
     if (unseparated := unseparated_pairs(M)).size:
         warnings.warn(
             f"rows that no column opposes {_some(unseparated)}: no column separates these classes; add a "
-            f"column with +1 for the one and -1 for the other.",
+            f"column with +1 for one and -1 for the other.",
             UserWarning,
             stacklevel=2,
         )
@@ -121,7 +121,7 @@ def _first_matches(vectors: Matrix, sign: int = 1) -> NDArray[np.intp]:
 
 
 def _some(found: NDArray[np.intp], shown: int = 5) -> str:
-    """Write indices or pairs for a message: the first few, and how many more."""
+    """Return indices or pairs as text: the first few, and how many more."""
     names = [str(item) if item.ndim == 0 else f"{item[0]} and {item[1]}" for item in found[:shown]]
     more = f" (and {len(found) - shown} more)" if len(found) > shown else ""
     return ", ".join(names) + more

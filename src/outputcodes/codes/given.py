@@ -12,7 +12,7 @@ from outputcodes.codes.base import Code, as_entries, checked_n_classes
 
 
 def rows_by_label(code: Any) -> dict[Any, list[int]] | None:
-    """Return {label: row} if the code is a mapping or a data frame indexed by label, else None.
+    """Return {label: row} if the code is a mapping or a data frame indexed by label, otherwise None.
 
     >>> rows_by_label({"cat": [1, -1], "dog": [-1, 1]})
     {'cat': [1, -1], 'dog': [-1, 1]}
@@ -26,7 +26,7 @@ def rows_by_label(code: Any) -> dict[Any, list[int]] | None:
 
 
 class Given(Code):
-    """A matrix written down by the user, one row per class in sorted order; taken as it is, k = 2 too.
+    """A matrix given by the user, with one row per class in sorted order; used unchanged, also for k = 2.
 
     >>> Given([[1, 1, -1], [1, -1, 1], [-1, 1, 1]]).draw(3).matrix()
     array([[ 1,  1, -1],
@@ -38,7 +38,7 @@ class Given(Code):
         self.entries = entries
 
     def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
-        """Return the matrix if it has one row per class; `check_code` tells whether it is a good one."""
+        """Return the matrix if it has one row per class; `check_code` reports its faults."""
         k = checked_n_classes(n_classes)
         if rows_by_label(self.entries) is not None:
             raise ValueError("Given takes rows in sorted order of the labels; give a mapping {label: row} as the code.")
@@ -46,6 +46,6 @@ class Given(Code):
         if len(M) != k:
             raise ValueError(
                 f"the given code has {len(M)} rows but there are n_classes={k} classes: give one row per class, "
-                "or a mapping {label: row}, which may hold classes without examples."
+                "or a mapping {label: row}, which may include classes without examples."
             )
         return MatrixCode(M)

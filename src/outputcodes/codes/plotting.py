@@ -1,4 +1,4 @@
-"""A picture of a code with matplotlib."""
+"""Plots of codes with matplotlib."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outputcodes.codes.base import as_entries
 
 
 def plot(M: ArrayLike, ax: Any = None, class_names: Sequence[Any] | None = None) -> Any:
-    """Draw the code, a row per class and a column per binary problem; return the matplotlib Axes.
+    """Plot the code, with one row per class and one column per binary problem; return the matplotlib Axes.
 
     >>> import matplotlib
     >>> matplotlib.use("Agg")
@@ -26,14 +26,12 @@ def plot(M: ArrayLike, ax: Any = None, class_names: Sequence[Any] | None = None)
         from matplotlib.patches import Patch
         from matplotlib.ticker import MaxNLocator
     except ImportError as error:
-        raise ImportError(
-            'plot draws with matplotlib, which is not installed: pip install "outputcodes[plot]"'
-        ) from error
+        raise ImportError('plot needs matplotlib, which is not installed: pip install "outputcodes[plot]"') from error
     entries = as_entries(M)
     k, L = entries.shape
     names = range(k) if class_names is None else class_names
     if len(names) != k:
-        raise ValueError(f"class_names must hold {k} names, one per row, got {len(names)}.")
+        raise ValueError(f"class_names must have {k} names, one per row, got {len(names)}.")
     if ax is None:
         size = (min(14, max(4, 0.22 * L + 1.5)), min(10, max(2, 0.22 * k + 1)))
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()

@@ -1,4 +1,4 @@
-"""What a code can do: distances between its rows and between its columns, and the errors it corrects."""
+"""Properties of a code: distances between rows and between columns, and the errors that it corrects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from outputcodes.codes.base import as_entries
 
-# Entries of one block of inner products, 16 MB: memory stays small whatever the size of the code.
+# Entries per block of inner products, 16 MB, so that memory stays small for any size of the code.
 _BLOCK_ENTRIES = 2**22
 
 
@@ -29,7 +29,7 @@ def row_distances(M: ArrayLike) -> NDArray[np.float64]:
 
 
 def column_distances(M: ArrayLike) -> NDArray[np.float64]:
-    """Return the (L, L) distances between columns, a column and its negative being one problem.
+    """Return the (L, L) distances between columns, where a column and its negative are the same problem.
 
     >>> column_distances([[1, 1, -1], [-1, 1, 1], [-1, -1, 1]])
     array([[0., 1., 0.],
@@ -69,7 +69,7 @@ def row_distance_range(M: ArrayLike) -> tuple[float, float, float]:
 
 
 def min_column_distance(M: ArrayLike) -> float:
-    """Return the smallest distance between two columns, up to sign; inf where there is one column.
+    """Return the smallest distance between two columns, up to sign; inf if there is only one column.
 
     >>> min_column_distance([[1, 1, -1], [-1, 1, 1], [-1, -1, -1]])
     1.0
@@ -81,10 +81,10 @@ def min_column_distance(M: ArrayLike) -> float:
 
 
 def correctable_errors(M: ArrayLike) -> int:
-    """Return how many wrong bits Hamming decoding is sure to correct: floor((rho - 1)/2) without zeros.
+    """Return how many wrong bits Hamming decoding always corrects: floor((rho - 1)/2) without zeros.
 
-    A row's zeros cost half an error each: w wrong bits outside the zeros of row y are corrected if
-    w + zeros(y)/2 < rho/2. The answer holds for every row; it is 0 where nothing can be promised.
+    Each zero of a row costs half an error: w wrong bits outside the zeros of row y are corrected if
+    w + zeros(y)/2 < rho/2. The result holds for every row; it is 0 if nothing can be guaranteed.
 
     >>> correctable_errors([[1] * 7, [-1] * 7])
     3
@@ -101,7 +101,7 @@ def pair_products(
 ) -> Iterator[tuple[int, NDArray[np.float32], NDArray[np.bool_]]]:
     """Yield blocks (start, products, pairs) of the inner products of vectors a with others b >= start.
 
-    Entry (i, j) belongs to a = start + i and b = start + j; `pairs` marks a < b, each pair once in all.
+    Entry (i, j) belongs to a = start + i and b = start + j; `pairs` marks a < b, so that each pair occurs once.
     """
     n = len(vectors)
     height = max(1, _BLOCK_ENTRIES // n)

@@ -1,4 +1,4 @@
-"""A report on a code: its numbers when asked for, as text for a terminal and HTML for a notebook."""
+"""A report on a code: properties computed on demand, as text for a terminal and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outputcodes.codes.elementary import complete_length, ternary_complete_lengt
 
 
 def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> CodeReport:
-    """Describe a code; with class counts or frequencies also the examples each column learns from.
+    """Describe a code; with class counts or frequencies, also the number of examples per column.
 
     >>> print(describe([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], class_counts=[50, 30, 20]))
     code of 3 classes × 3 columns
@@ -42,7 +42,7 @@ def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> CodeReport:
     counts = np.asarray(class_counts, dtype=float)
     if counts.shape != (len(entries),) or not np.isfinite(counts).all() or (counts < 0).any():
         raise ValueError(
-            f"class_counts must hold one finite number >= 0 for each of the {len(entries)} classes, "
+            f"class_counts must have one finite number >= 0 for each of the {len(entries)} classes, "
             f"got {class_counts!r}."
         )
     return CodeReport(entries, counts)
@@ -50,7 +50,7 @@ def describe(M: ArrayLike, class_counts: ArrayLike | None = None) -> CodeReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CodeReport:
-    """The properties of a code, each computed when first asked for; pairs and indices count from 0.
+    """The properties of a code, each computed on first access; pairs and indices are numbered from 0.
 
     >>> report = describe([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
     >>> report.k, report.L, report.rho, report.correctable_errors
@@ -77,7 +77,7 @@ class CodeReport:
 
     @cached_property
     def correctable_errors(self) -> int:
-        """The number of wrong columns that Hamming decoding is sure to correct."""
+        """The number of wrong columns that Hamming decoding always corrects."""
         return properties.correctable_errors(self.matrix)
 
     @cached_property
@@ -92,7 +92,7 @@ class CodeReport:
 
     @cached_property
     def min_column_distance(self) -> float:
-        """The smallest distance between two columns up to sign; inf where there is one column."""
+        """The smallest distance between two columns up to sign; inf if there is only one column."""
         return properties.min_column_distance(self.matrix)
 
     @cached_property
@@ -122,24 +122,24 @@ class CodeReport:
 
     @cached_property
     def examples_per_column(self) -> NDArray[np.float64] | None:
-        """The examples each column learns from; None without class counts."""
+        """The number of examples of each column; None without class counts."""
         return None if self.class_counts is None else self.class_counts @ (self.matrix != 0)
 
     @cached_property
     def positives_per_column(self) -> NDArray[np.float64] | None:
-        """The positive ones among the examples of each column; None without class counts."""
+        """The number of positive examples of each column; None without class counts."""
         return None if self.class_counts is None else self.class_counts @ (self.matrix == 1)
 
     @cached_property
     def known_as(self) -> str | None:
-        """'complete' or 'ternary-complete' where the code is one of these up to order and signs."""
+        """'complete' or 'ternary-complete' if the code is one of these up to order and signs."""
         if complete_length(self.k) == self.L and self.share_of_zeros == 0:
             name = "complete"
         elif ternary_complete_length(self.k) == self.L:
             name = "ternary-complete"
         else:
             return None
-        # So many columns, each with both signs and all different up to sign: there are no others.
+        # There are only this many columns with both signs that differ up to sign.
         twice = self.repeated_columns.size or self.mirrored_columns.size
         return None if twice or self.one_sided_columns.size else name
 
@@ -185,7 +185,7 @@ def _range(smallest: float, mean: float, largest: float) -> str:
 
 
 def _some(found: NDArray[np.intp], shown: int = 4) -> str:
-    """Write the number of indices or pairs found, and the first few."""
+    """Return the number of indices or pairs found, and the first few, as text."""
     if not len(found):
         return "none"
     items = ["/".join(str(index) for index in np.ravel(item)) for item in found[:shown]]

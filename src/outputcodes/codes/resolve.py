@@ -10,12 +10,12 @@ from outputcodes._ground.validation import unknown_name
 from outputcodes.codes.base import Code
 from outputcodes.codes.given import Given, rows_by_label
 
-# Filled by `names`: apart from it, as some of the codes named there take the name of another one.
+# Filled by `names`, a separate file because some of the codes there accept the name of another code.
 CODES: dict[str, Callable[[], Code]] = {}
 
 
 def as_code(code: Any) -> Code:
-    """Return the code meant by a name, a `Code` object, or a matrix.
+    """Resolve a name, a `Code` or a matrix to a code.
 
     >>> as_code("one-vs-all")
     OneVsAll()
@@ -31,13 +31,13 @@ def as_code(code: Any) -> Code:
     if np.ndim(code) == 0:
         raise ValueError(
             f"code={code!r} must be a name ({', '.join(CODES)}), an instance such as Dense(), "
-            "or a matrix over {-1, 0, +1}; a classifier also takes a mapping {label: row}."
+            "or a matrix over {-1, 0, +1}; a classifier also accepts a mapping {label: row}."
         )
     return Given(code)
 
 
 def code_for(code: Any, present: NDArray[Any]) -> tuple[NDArray[Any], Code]:
-    """Return the classes in sorted order and the code whose rows they pick; a mapping may know more than are present.
+    """Return the sorted classes and the code with their rows; a mapping may have more classes than are present.
 
     >>> classes, code = code_for({"dog": [-1, 1], "cat": [1, -1], "cow": [1, 1]}, np.array(["cat", "dog"]))
     >>> classes.tolist(), code.draw(3).matrix().tolist()

@@ -15,7 +15,7 @@ from outputcodes.codes.faults import one_sided_columns, repeated_columns, repeat
 
 
 class _Sampled(Code):
-    """What the random codes share: their parameters."""
+    """Base of the random codes: their parameters."""
 
     def __init__(self, length: int | None = None, n_candidates: int = 10_000, rule: str = "strict") -> None:
         self.length = length
@@ -24,7 +24,7 @@ class _Sampled(Code):
 
     def _check_parameters(self) -> None:
         if self.length is not None:
-            checked_integer("length", self.length, 1, "it is the number of columns; None takes the default")
+            checked_integer("length", self.length, 1, "it is the number of columns; None uses the default")
         checked_integer("n_candidates", self.n_candidates, 1, "it is the number of matrices drawn")
         if self.rule not in ("strict", "published"):
             raise ValueError(f"rule must be 'strict' or 'published', got {self.rule!r}.")
@@ -34,18 +34,18 @@ class _Sampled(Code):
             short = self.length < shortest
             raise ValueError(
                 f"length={self.length} is impossible for n_classes={k} under rule={self.rule!r}: "
-                + (f"distinct rows take at least {shortest}" if short else f"there are at most {longest} distinct")
-                + " columns; length=None takes a fitting number."
+                + (f"distinct rows need at least {shortest}" if short else f"there are at most {longest} distinct")
+                + " columns; length=None uses a suitable number."
             )
 
 
 class Dense(_Sampled):
-    """Entries ±1 with probability 1/2: the draw of largest rho among `n_candidates`.
+    """Entries ±1 with probability 1/2: the draw with the largest rho among `n_candidates`.
 
-    `length` defaults to ceil(10 log2 k). For k <= 5 that is more than there are splits of the classes: the
-    complete code is returned instead. No two columns are equal; under rule="strict" none is constant,
-    rule="published" allows that. Mirrored columns are allowed. Rows are always distinct. With hundreds
-    of classes a fixed budget of work, the same on every machine, allows fewer candidates.
+    `length` defaults to ceil(10 log2 k). For k <= 5 there are fewer splits of the classes than that, and the complete
+    code is returned instead. Rows are distinct, and no two columns are equal; mirrored columns are allowed. Constant
+    columns are excluded by rule="strict" and allowed by rule="published". With hundreds of classes, fewer candidates
+    are drawn, within a fixed amount of work that is the same on every machine.
 
     >>> M = Dense().draw(10, random_state=0).matrix()
     >>> M.shape
@@ -73,12 +73,12 @@ class Dense(_Sampled):
 
 
 class Sparse(_Sampled):
-    """Entries 0 with probability 1/2, ±1 with 1/4 each: the draw of largest rho among `n_candidates`.
+    """Entries 0 with probability 1/2, ±1 with 1/4 each: the draw with the largest rho among `n_candidates`.
 
-    `length` defaults to ceil(15 log2 k). For k <= 4 that is more than there are columns with both signs: the
-    ternary complete code is returned instead. Under rule="strict" every column holds both signs and every
-    two classes are opposed in some column; rule="published" only forbids zero columns, zero rows and
-    equal rows. With hundreds of classes a fixed budget of work allows fewer candidates.
+    `length` defaults to ceil(15 log2 k). For k <= 4 there are fewer columns with both signs than that, and the ternary
+    complete code is returned instead. With rule="strict" every column has both signs and every two classes are opposed
+    in some column; rule="published" excludes only zero columns, zero rows and equal rows. With hundreds of classes,
+    fewer candidates are drawn, within a fixed amount of work.
 
     >>> M = Sparse().draw(10, random_state=0).matrix()
     >>> M.shape
@@ -94,7 +94,7 @@ class Sparse(_Sampled):
         L = int(self.length or math.ceil(15 * math.log2(k)))
         if self.length is None and ternary_complete_length(k) < L:
             return TernaryComplete().draw(k).matrix()
-        # Opposing every two of k classes takes 2^L >= k; distinct non-zero rows take 3^L - 1 >= k.
+        # To oppose every two of k classes needs 2^L >= k; distinct non-zero rows need 3^L - 1 >= k.
         self._refuse_length(k, next(s for s in count(1) if (2**s if strict else 3**s - 1) >= k))
 
         def admissible(M: Matrix) -> bool:

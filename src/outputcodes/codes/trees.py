@@ -1,4 +1,4 @@
-"""Codes from trees of classes: each column parts the classes of one node in two (DECOC and forests of it)."""
+"""Codes from trees of classes: each column splits the classes of one node in two (DECOC and its forests)."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ Used = dict[bytes, set[bytes]]
 
 
 class DiscriminantTree(DataDriven):
-    """Discriminant ECOC: the classes parted in two again and again, k - 1 ternary columns.
+    """Discriminant ECOC: recursive splits of the classes in two, which give k - 1 ternary columns.
 
-    Each node of a binary tree of classes is a column: -1 and +1 for its two branches, 0 for the classes outside. A node
-    is parted where the features tell most about the branch: by the mutual information of branch and binned feature,
-    averaged over features. Every two classes are opposed in exactly one column.
+    Each node of a binary tree of classes is a column: -1 and +1 for its two branches, 0 for the classes outside. The
+    split of a node maximises the mutual information of the branch and a binned feature, averaged over features. Every
+    two classes are opposed in exactly one column.
 
     Parameters
     ----------
     features : {"inputs", "margins"}, default="inputs"
-        What the branches are told apart by: the columns of X (numbers, dense or sparse; NaN is a value of its own), or
-        the learner's held-out margins of one-vs-all, for any X and any kernel.
+        The features that separate the branches: the columns of X (numbers, dense or sparse; NaN is a value of its own),
+        or the learner's held-out margins of one-vs-all, for any X and any kernel.
     bins : int, default=8
-        Quantile bins of each feature; a feature with no more values keeps them all.
+        The number of quantile bins of each feature; a feature with fewer values has one bin per value.
     exhaustive_up_to : int, default=8
-        Nodes with up to so many classes try every partition, larger ones a floating search.
+        Nodes with at most this many classes try every partition, larger ones use a floating search.
     cv : int, splitter or None, default=3
-        Folds of held-out margins, for features="margins".
+        The folds of the held-out margins, for features="margins".
 
     Notes
     -----
-    The search sees histograms by class, not rows: a node of c classes costs O(c³·d·bins), seconds for 100 classes.
-    Decoders that leave zeros out of account, `LossBased(zeros="ignore")` or "attenuated-euclidean", suit rows with
-    different numbers of zeros.
+    The search uses histograms by class, not rows: a node of c classes costs O(c³·d·bins), seconds for 100 classes.
+    Decoders that ignore zeros, `LossBased(zeros="ignore")` or "attenuated-euclidean", suit rows with different numbers
+    of zeros.
 
     References
     ----------
@@ -73,10 +73,13 @@ class DiscriminantTree(DataDriven):
     def _check_parameters(self) -> None:
         if self.features not in ("inputs", "margins"):
             raise ValueError(f"features must be 'inputs' or 'margins', got {self.features!r}.")
-        checked_integer("bins", self.bins, 2, "a feature in one bin tells nothing")
+        checked_integer("bins", self.bins, 2, "a feature with one bin carries no information")
         checked_integer("exhaustive_up_to", self.exhaustive_up_to, 0, "it is a number of classes")
         if self.exhaustive_up_to > 20:
-            raise ValueError(f"exhaustive_up_to={self.exhaustive_up_to} may mean 2^20 partitions; give at most 20.")
+            raise ValueError(
+                f"exhaustive_up_to={self.exhaustive_up_to} could mean 2^{self.exhaustive_up_to - 1} partitions of one "
+                "node; use at most 20."
+            )
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         return np.column_stack(self._tree(self._histograms(k, problem), k, {}))
@@ -84,14 +87,14 @@ class DiscriminantTree(DataDriven):
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
             F = problem.margins(OneVsAll().draw(k).matrix(), 5 if self.cv is None else self.cv)
-            # Rows that are alike have margins that differ by rounding, and must not be put in different bins by it.
+            # Equal rows have margins that differ by rounding, which must not put them in different bins.
             X = np.where(np.isnan(F), F, to_six_digits(np.nan_to_num(F)))
         else:
             X = _numbers(take_rows(problem.X, problem.rows))
         return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)
 
     def _tree(self, histograms: ClassHistograms, k: int, used: Used) -> list[NDArray[np.int8]]:
-        """The columns of a tree none of whose nodes is parted as in `used`, where it can be; they are entered there."""
+        """Return the columns of a tree, if possible without the splits in `used`; add its splits to `used`."""
         columns, nodes = [], [np.arange(k)]
         while nodes:
             classes = nodes.pop(0)
@@ -107,7 +110,7 @@ class DiscriminantTree(DataDriven):
 
 
 class Forest(DiscriminantTree):
-    """Several discriminant trees side by side, no node parted twice in the same way while there is another.
+    """Several discriminant trees; no node is split in the same way twice as long as there is another split.
 
     Parameters
     ----------
@@ -117,8 +120,8 @@ class Forest(DiscriminantTree):
 
     Notes
     -----
-    At most n_trees·(k - 1) columns: pairs of classes can be parted in one way only, and a column that an earlier tree
-    has is left out.
+    There are at most n_trees·(k - 1) columns: a pair of classes can be split in only one way, and columns of earlier
+    trees are not repeated.
 
     References
     ----------
@@ -158,13 +161,13 @@ class Forest(DiscriminantTree):
 
 
 def _numbers(X: Any) -> Any:
-    """X as numbers, sparse or dense."""
+    """Return X as numbers, sparse or dense."""
     if sparse.issparse(X):
         return X
     try:
         numbers: Array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"X holds more than numbers; give the code features='margins': {error}") from error
+        raise type(error)(f"X is not numeric; use features='margins' in the code: {error}") from error
     if numbers.ndim != 2:
-        raise ValueError(f"X has shape {numbers.shape}, not (rows, features); give the code features='margins'.")
+        raise ValueError(f"X has shape {numbers.shape}, not (rows, features); use features='margins' in the code.")
     return numbers

@@ -1,4 +1,4 @@
-"""Decoders: margins compared with the rows of a code, class scores out, larger is better."""
+"""Decoders: they compare margins with the rows of a code and return class scores; larger is better."""
 
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.continuous import Continuous

@@ -1,6 +1,6 @@
-"""Class probabilities p that agree best with the probabilities r of every column: two measures of agreement.
+"""Class probabilities p that agree best with the probabilities r of all columns, by two measures of agreement.
 
-Column s claims that r_s = S⁺/(S⁺ + S⁻), S± being the sums of p over the classes with +1 and with −1.
+Column s requires r_s = S⁺/(S⁺ + S⁻), where S± are the sums of p over the classes with +1 and with −1.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from outputcodes._ground.blocks import row_blocks
 
 Array = NDArray[np.float64]
 
-# Rows are worked on until their gap is below the first; rounding keeps some from it, which may stay below the second.
+# Rows are iterated until their gap is below the first; rounding may prevent this, and the second is accepted.
 TOLERANCE, ACCEPTED = 1e-10, 1e-7
 MAX_ITER = 200
-# Below this, a class counts as impossible; sums of such probabilities still have reciprocals and squares.
+# The smallest probability: reciprocals and squares of sums of such probabilities are still finite.
 SMALLEST = 1e-40
 
 
 class Coupled(NamedTuple):
-    """Probabilities (n, k) and how well each row was solved: its gap (see the functions) and its iterations."""
+    """Probabilities (n, k), and the gap (see the functions) and the number of iterations of each row."""
 
     p: Array
     gap: Array
@@ -33,17 +33,17 @@ class Coupled(NamedTuple):
 
 
 def divergence_coupling(M: NDArray[Any], weight: Array) -> Callable[[Array], Coupled]:
-    """Minimise Σ_s w_s KL(r_s ‖ S⁺/(S⁺ + S⁻)) over the simplex, w summing to 1, for rows of log-odds of r (n, L).
+    """Return a solver that minimises Σ_s w_s KL(r_s ‖ S⁺/(S⁺ + S⁻)), Σ w = 1, over the simplex, given log-odds of r.
 
-    Newton's method in θ = ln p, with |∂| in place of ∂ in the Hessian P(∂²)P + diag(p∂): the same near the end, and
-    positive for pairs and for codes without zeros. Where a step on other codes does not lead downhill, the Hessian's
-    indefinite part is replaced by what majorises it. The gap is the largest −∂/∂p_r in units of Σ_s w_s/(S⁺ + S⁻) over
-    the columns of r: as p·∂ = 0, it vanishes only where the conditions for a minimum hold, and for codes without
-    zeros, where the unit is 1 and the problem is convex in p, it bounds what is left to gain. (Hastie & Tibshirani,
+    Newton's method in θ = ln p, with |∂| instead of ∂ in the Hessian P(∂²)P + diag(p∂): equal near the optimum, and
+    positive for pairs and for codes without zeros. If a step for another code is no descent direction, the indefinite
+    part of the Hessian is replaced by a majorant. The gap is the largest −∂/∂p_r in units of Σ_s w_s/(S⁺ + S⁻) over the
+    columns of r: as p·∂ = 0, it is 0 only where the conditions for a minimum hold; for codes without zeros, where the
+    unit is 1 and the problem is convex in p, it bounds the distance from the minimum. (Hastie & Tibshirani,
     Classification by pairwise coupling, 1998; Huang, Weng & Lin, Generalized Bradley–Terry models and multi-class
     probability estimates, 2006.)
     """
-    # A column with one sign claims nothing: its share is 1 whatever p is.
+    # A column with one sign requires nothing: its share is 1 for any p.
     claims = (M > 0).any(axis=0) & (M < 0).any(axis=0)
     M, weight = M[:, claims], weight[claims]
     plus, minus = (M > 0).astype(np.float64), (M < 0).astype(np.float64)
@@ -59,20 +59,20 @@ def divergence_coupling(M: NDArray[Any], weight: Array) -> Callable[[Array], Cou
         return lost
 
     def derivative(p: Array, odds: Array) -> tuple[Array, Array, Array]:
-        """∂/∂p and its units (n, k), and by how much each column's share exceeds r (n, L), its weight included."""
+        """Return ∂/∂p and its units (n, k), and the weighted excess of each column's share over r (n, L)."""
         up, down = sums(p)
         excess = w * (up * expit(-odds) - down * expit(odds)) / (up + down)
         unit = (w / (up + down)) @ (plus + minus).T
         return (excess / up) @ plus.T - (excess / down) @ minus.T, unit, excess
 
     def solve_for_step(p: Array, g: Array, over: Array, under: Array, stay: Array) -> Array:
-        """δθ from the Newton equations divided by p: they stay regular where p vanishes."""
+        """Return δθ from the Newton equations divided by p, which stay regular where p is 0."""
         up, down = sums(p)
         variance = w * up * down / np.square(up + down)
         entries = [(variance - over) / up**2, (variance - under) / down**2, -variance / (up * down)]
         system: Any = (np.hstack(entries) @ pairs).reshape(-1, k, k) * p[:, None, :]
         system[:, diagonal, diagonal] += stay + 1e-12
-        system += p[:, None, :]  # p and its multiples are the same: no step along them
+        system += p[:, None, :]  # multiples of p are equivalent: no step along p
         step: Any = np.linalg.solve(system, -g[:, :, None])[:, :, 0]
         clipped: Array = np.clip(step, -10.0, 10.0)
         return clipped
@@ -106,13 +106,13 @@ def divergence_coupling(M: NDArray[Any], weight: Array) -> Callable[[Array], Cou
 
 
 def _descended(value: Callable[[Array, Array], Array], p: Array, odds: Array, g: Array, step: Array) -> Array:
-    """p·e^step, normalised, the step halved until the value falls; where it can't, p itself."""
+    """Return p·e^step, normalised, with the step halved until the value decreases; p itself if it can't."""
     answer, before, slope = p.copy(), value(p, odds), (p * g * step).sum(axis=1)
     left, length = np.arange(len(p)), 1.0
     while left.size and length > 1e-6:
         trial = np.maximum(p[left] * np.exp(length * step[left]), SMALLEST)
         trial /= trial.sum(axis=1, keepdims=True)
-        # Near the end the improvement is lost in rounding.
+        # Near the optimum the improvement is lost in rounding.
         allowed = before[left] + 1e-4 * length * slope[left] + 1e-15 * (1 + np.abs(before[left]))
         enough = value(trial, odds[left]) <= allowed
         answer[left[enough]] = trial[enough]
@@ -121,10 +121,10 @@ def _descended(value: Callable[[Array, Array], Array], p: Array, odds: Array, g:
 
 
 def pairwise_coupling(M: NDArray[Any]) -> Callable[[Array], Coupled]:
-    """Minimise Σ_{a<b} (r_ba p_a − r_ab p_b)² with Σ p = 1, for rows of log-odds of r (n, L), all pairs.
+    """Return a solver that minimises Σ_{a<b} (r_ba p_a − r_ab p_b)² with Σ p = 1, for log-odds of r (n, L), all pairs.
 
-    One linear system a row; its solution is never negative. The gap is its residual. (Wu, Lin & Weng, Probability
-    estimates for multi-class classification by pairwise coupling, 2004, their second approach.)
+    There is one linear system per row, and its solution is never negative. The gap is its residual. (Wu, Lin & Weng,
+    Probability estimates for multi-class classification by pairwise coupling, 2004, their second approach.)
     """
     k, diagonal = len(M), np.arange(len(M))
     plus, minus = (M > 0).astype(np.float64), (M < 0).astype(np.float64)
@@ -147,7 +147,7 @@ def pairwise_coupling(M: NDArray[Any]) -> Callable[[Array], Coupled]:
 
 
 def _pairs_of_classes(M: NDArray[Any]) -> Any:
-    """(3L, k²): which pairs of classes both have +1 in a column, then both −1, then one of each; sparse if rare."""
+    """Return (3L, k²) indicators of pairs of classes with both +1 in a column, both −1, one of each; sparse if rare."""
     k, L = M.shape
     places = []
     for s, column in enumerate(M.T):

@@ -1,11 +1,11 @@
-"""Continuous codes under the l1 and l∞ norms: linear programs, solved by HiGHS on the constraints that matter.
+"""Continuous codes under the l1 and l∞ norms: linear programs, solved by HiGHS with constraint generation.
 
     min  β‖M‖ + Σ_i w_i ξ_i   or   min  Σ_i w_i ξ_i  with  ‖M‖ ≤ A
     s.t. ξ_i + h_i·M_{y_i} − h_i·M_r ≥ b_ir  for all i and r,  ξ ≥ 0
 
-Of the k − 1 constraints of an example one or two are active at the optimum. So they are added as they are violated.
-Each program leaves some out, and its value is a lower bound; the value of its M under all constraints is an upper one.
-When none is violated the two meet, and M is optimal for the whole program.
+Only one or two of the k − 1 constraints of an example are active at the optimum. Constraints are therefore added when
+they are violated. The value of a program without some constraints is a lower bound; the value of its M under all
+constraints is an upper bound. When none is violated the two are equal, and M is optimal for the whole program.
 
 Crammer & Singer, "On the learnability and design of output codes", Machine Learning 47 (2002), section 4.
 """
@@ -22,9 +22,9 @@ from scipy.optimize import linprog
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# HiGHS takes about a minute, and 2 GB, for a program of this many non-zeros.
+# HiGHS needs about a minute and 2 GB for a program with this many non-zeros.
 MOST_NONZEROS = 20_000_000
-# Constraints may be violated by so much: ten times what HiGHS itself allows.
+# The tolerated violation of constraints: ten times the tolerance of HiGHS itself.
 FEASIBLE = 1e-6
 
 
@@ -37,7 +37,7 @@ class Solution(NamedTuple):
 
 
 def solve(H: Array, y: Rows, b: Array, weight: Array, norm: str, beta: float, bound: float | None) -> Solution:
-    """The optimal M (k, L); b (n, k) is 0 where r = y_i."""
+    """Return the optimal M (k, L); b (n, k) is 0 where r = y_i."""
     n, k = b.shape
     rows = np.arange(n)
     pairs = np.zeros((n, k), dtype=bool)
@@ -57,7 +57,7 @@ def solve(H: Array, y: Rows, b: Array, weight: Array, norm: str, beta: float, bo
 
 
 def size(M: Array, norm: str) -> float:
-    """The norm of M as one vector."""
+    """Return the norm of M as one vector."""
     return float(np.linalg.norm(M.ravel(), {"l1": 1, "l2": 2, "linf": np.inf}[norm]))
 
 
@@ -72,9 +72,9 @@ def _restricted(
     example: Rows,
     rival: Rows,
 ) -> tuple[Array, float]:
-    """The program with the constraints (example, rival) alone: its M and its value.
+    """Solve the program with the constraints (example, rival) only; return its M and its value.
 
-    Variables are the entries of M, those of a bound on |M| (one for each, or one for all), and ξ.
+    Variables are the entries of M, those of a bound on |M| (one per entry, or one for all), and ξ.
     """
     (n, L), k = H.shape, b.shape[1]
     if 2 * L * len(example) > MOST_NONZEROS:

@@ -1,12 +1,12 @@
-"""Codewords that several classes share: which share of its own codewords' probability each class keeps.
+"""Codewords that several classes share: the part of the probability of its codewords that each class keeps.
 
-A class owns every filling of the zeros of its row. Rows without a column of opposite signs own some codewords together,
-and a codeword with n owners counts 1/n for each. With T running over the sets of classes whose rows agree pairwise
-(they then own a codeword in common) and p_T the probability that the bits which T fixes come out so,
+The codewords of a class are its row with any signs in place of the zeros. Rows without a column of opposite signs have
+codewords in common, and a codeword of n classes counts 1/n for each. Let T run over the sets of classes whose rows
+agree pairwise (they then have a common codeword), and let p_T be the probability of the bits that T fixes. Then
 
-    q_r = Σ_{T ∋ r} (−1)^(|T|−1)/|T| · p_T = p_r · E[1/n(O) | O is owned by r],
+    q_r = Σ_{T ∋ r} (−1)^(|T|−1)/|T| · p_T = p_r · E[1/n(O) | O is a codeword of r].
 
-the second form having no cancellation worth naming: the share lies between 1/k and 1.
+The second form has no relevant cancellation: the share lies between 1/k and 1.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MOST_BITS = 20
 
 
 def compatible(M: NDArray[Any]) -> NDArray[np.bool_]:
-    """(k, k): whether two rows have no column of opposite signs, so that they share codewords."""
+    """Return (k, k) whether two rows have no column of opposite signs, so that they share codewords."""
     graph = np.zeros((len(M), len(M)), dtype=bool)
     if M.all():
         return graph  # distinct rows without zeros have opposite signs somewhere
-    # Whole numbers far below 2^24: float32 counts them exactly.
+    # Integers far below 2^24 are exact in float32.
     plus, minus = (M > 0).astype(np.float32), (M < 0).astype(np.float32)
     for rows in row_blocks(len(M), 4 * len(M)):
         graph[rows] = plus[rows] @ minus.T + minus[rows] @ plus.T == 0
@@ -41,7 +41,7 @@ def compatible(M: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def agreeing_sets(M: NDArray[Any]) -> list[tuple[int, ...]] | None:
-    """All sets of two or more classes that are compatible pairwise; None if there are more than `MOST_SETS`."""
+    """Return all sets of two or more pairwise compatible classes; None if there are more than `MOST_SETS`."""
     graph = compatible(M)
     sets: list[tuple[int, ...]] = []
     grown: list[tuple[tuple[int, ...], NDArray[np.intp]]] = [
@@ -58,7 +58,7 @@ def agreeing_sets(M: NDArray[Any]) -> list[tuple[int, ...]] | None:
 
 
 def shares_by_sets(M: NDArray[Any], sets: list[tuple[int, ...]]) -> Shares:
-    """log q by sets of compatible classes."""
+    """Return log q computed from sets of compatible classes."""
     merged = np.array([np.sign(M[list(T)].sum(axis=0, dtype=np.intp)) for T in sets])
     plus, minus = (merged > 0).astype(np.float64).T, (merged < 0).astype(np.float64).T
     sign = np.array([(-1.0) ** (len(T) - 1) / len(T) for T in sets])
@@ -77,7 +77,7 @@ def shares_by_sets(M: NDArray[Any], sets: list[tuple[int, ...]]) -> Shares:
 
 
 def shares_by_codewords(M: NDArray[Any]) -> Shares:
-    """log q by all 2^L codewords, for codes of at most `MOST_BITS` columns."""
+    """Return log q computed from all 2^L codewords, for codes of at most `MOST_BITS` columns."""
     bits = np.arange(1 << M.shape[1])[:, None] >> np.arange(M.shape[1]) & 1
     word = (2 * bits - 1).astype(np.int8)
     owned = np.stack([((word == row) | (row == 0)).all(axis=1) for row in M], axis=1)

@@ -1,4 +1,4 @@
-"""What every decoder is: margins and rows of a code in, class scores out, larger is better."""
+"""The base class of decoders: from margins and the rows of a code to class scores; larger is better."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 
-# Powers up to the third, summed over any code, stay finite.
+# Sums of third powers over any code stay finite.
 LARGEST_MARGIN = 1e100
-# Contributions that would take more steps than these are left out.
+# Contributions that need more steps than this are not computed.
 MOST_STEPS = 100_000_000
 
 Array = NDArray[np.float64]
@@ -25,10 +25,10 @@ Scorer = Callable[[Array], Array]
 
 
 class Decoder(BaseEstimator):
-    """Compares margins F (n, L) with the rows of a code M (k, L) and answers class scores D (n, k).
+    """Base of the decoders, which compare margins F (n, L) with a code M (k, L) and return class scores D (n, k).
 
-    A new decoder writes `_scorer(M)`: what depends on the code alone is done there, once, and the function
-    it returns is then called on blocks of rows. A decoder that learns sets `needs` and writes `fit`.
+    A subclass writes `_scorer(M)`, which computes once what depends only on the code and returns a function that is
+    called on blocks of rows. A decoder that learns sets `needs` and writes `fit`.
     """
 
     # Margins to learn from: None, "train" (those of the training rows) or "held-out" (cross-fitted with the
@@ -42,13 +42,13 @@ class Decoder(BaseEstimator):
     reads_drawn: ClassVar[bool] = False
 
     # Whether exact ties of scores are broken by the linear score M·f before the index. Losses that saturate tie in
-    # floating point where the margins still tell the classes apart; ties of votes and of Hamming distances are real.
+    # floating point where the margins still differ; ties of votes and of Hamming distances are real.
     breaks_ties: bool = True
 
-    # Scores are −log of a distance: a relative difference of distances is an absolute one of scores.
+    # Whether scores are −log of a distance, so that a relative difference of distances is an absolute one of scores.
     scores_are_logarithms: bool = False
 
-    # How a comparison treats it where nobody names it.
+    # How a comparison treats it if it is not named.
     planning: Planning = Planning()
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -68,22 +68,22 @@ class Decoder(BaseEstimator):
         return code if self.reads_drawn else np.asarray(code)
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """Why this decoder can't serve the code M, or None."""
+        """Return why this decoder can't serve the code M, or None."""
         return None
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """Why margins that speak more for a class may lower it against another, or None if they never do.
+        """Return why margins in favour of a class may decrease its score relative to others, or None if they never do.
 
-        Only then is a leave-one-out error bounded by decoding the worst margins; see `worst_margins`.
+        Only without this objection does decoding the worst margins bound the leave-one-out error; see `worst_margins`.
         """
-        return "its scores are not known to follow the margins of the own class"
+        return "its scores are not known to increase with the margins of the own class"
 
     def worst_margins(self, F: Array, lowest: Array) -> Array:
-        """The worst for the own class of all margins between F and `lowest`, which speak less for its codeword."""
+        """Return the worst margins for the own class between F and `lowest`, which agrees less with its codeword."""
         return lowest
 
     def for_loss(self, loss: Any) -> Decoder:
-        """This decoder for a learner that minimises `loss`; itself unless it was left open."""
+        """Return this decoder for a learner that minimises `loss`; itself unless its loss was left open."""
         return self
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
@@ -91,20 +91,20 @@ class Decoder(BaseEstimator):
         return self
 
     def scores(self, F: ArrayLike, M: ArrayLike) -> Array:
-        """Class scores D (n, k); the prediction is the first largest of each row."""
+        """Return class scores D (n, k); the prediction is the first largest score of each row."""
         F, M, scorer = self._open(F, M)
         D = np.empty((F.shape[0], M.shape[0]))
         for rows in blocks_of(F, M):
             block = scorer(F[rows])
             if self.breaks_ties:
                 best, tied = winners(block, F[rows], M)
-                # Raised by one unit in the last place, so that the argmax of the scores is the prediction.
+                # Increased by one unit in the last place, so that the argmax of the scores is the prediction.
                 block[tied, best[tied]] = np.nextafter(block[tied, best[tied]], np.inf)
             D[rows] = block
         return D
 
     def predict(self, F: ArrayLike, M: ArrayLike) -> NDArray[np.intp]:
-        """The class of each row, 0..k-1, without ever holding all scores at once."""
+        """Return the class of each row, 0..k-1, without holding all scores in memory."""
         F, M, scorer = self._open(F, M)
         best = np.empty(F.shape[0], dtype=np.intp)
         for rows in blocks_of(F, M):
@@ -113,10 +113,10 @@ class Decoder(BaseEstimator):
         return best
 
     def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
-        """The tie set of each row before any tie is broken, as a mask (n, k).
+        """Return the tied classes of each row before any tie is broken, as a mask (n, k).
 
-        Hamming distances are multiples of ½, so their ties are exact; elsewhere distances within a relative
-        `tolerance` count as tied.
+        Hamming distances are multiples of ½, so their ties are exact; other distances are tied within a relative
+        `tolerance`.
         """
         F, M, scorer = self._open(F, M)
         mask = np.empty((F.shape[0], M.shape[0]), dtype=bool)
@@ -127,10 +127,10 @@ class Decoder(BaseEstimator):
         return mask
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return what each column adds to each score, (n, k, L), for explanations; None if the code is too large.
+        """Return the contribution of each column to each score, (n, k, L), or None if the code is too large.
 
-        By default it is the score less the score that the margins would have with that column at 0. A decoder whose
-        score is a sum over the columns returns the terms of the sum.
+        By default it is the score minus the score with the margin of that column set to 0. A decoder whose score is a
+        sum over the columns returns the terms of the sum.
         """
         F, M, _ = self._open(F, M)
         L = M.shape[1]
@@ -147,45 +147,56 @@ class Decoder(BaseEstimator):
         F, M = np.asarray(F, dtype=np.float64), np.asarray(M)
         if F.ndim != 2 or M.ndim != 2 or F.shape[1] != M.shape[1]:
             raise ValueError(
-                f"F of shape {F.shape} and M of shape {M.shape} don't fit: margins are (n, L), a code is (k, L)."
+                f"F of shape {F.shape} and M of shape {M.shape} don't match: they must be (n, L) and (k, L)."
             )
         if F.size and not max(F.max(), -F.min()) <= LARGEST_MARGIN:
             assert_all_finite(F, input_name="F")
-            raise ValueError(f"F holds margins beyond {LARGEST_MARGIN:g}, whose cube overflows; scale them down.")
+            raise ValueError(f"F has margins beyond {LARGEST_MARGIN:g}, whose cubes overflow; scale them down.")
         if (reason := self.objection(M)) is not None:
             raise ValueError(reason)
-        return F, M, self._scorer(M)
+        scorer = self._scorer(M)
+
+        def checked(block: Array) -> Array:
+            D = scorer(block)
+            if D.shape != (len(block), len(M)):
+                raise ValueError(
+                    f"{type(self).__name__} returned scores of shape {D.shape} for {len(block)} rows and {len(M)} "
+                    "classes."
+                )
+            return D
+
+        return F, M, checked
 
 
 def blocks_of(F: Array, M: NDArray[Any]) -> Iterator[slice]:
-    """Rows of which the scores, and a few values for each margin, stay near the processor."""
+    """Return blocks of rows whose scores, and a few values per margin, stay in cache."""
     return row_blocks(F.shape[0], max(M.shape[0] + 2 * M.shape[1], 8 * M.shape[1]))
 
 
 def check_fitted_on(decoder: Decoder, learned: str, M: NDArray[Any]) -> None:
-    """Refuse a decoder that has learned nothing yet, or what it learned from another number of columns."""
+    """Raise an error unless the decoder was fitted on a code with as many columns as M."""
     check_is_fitted(decoder, learned)
     if (columns := getattr(decoder, learned).shape[-1]) != M.shape[1]:
-        raise ValueError(f"{type(decoder).__name__} was fitted on {columns} columns and this code has {M.shape[1]}.")
+        raise ValueError(f"{type(decoder).__name__} was fitted on {columns} columns but this code has {M.shape[1]}.")
 
 
 def signs_of(M: NDArray[Any]) -> tuple[Array, Array, Array]:
-    """The code as three 0/1 matrices: where it is +1, where −1, where 0."""
+    """Return the code as three 0/1 matrices: where it is +1, where −1, where 0."""
     return (M > 0).astype(np.float64), (M < 0).astype(np.float64), (M == 0).astype(np.float64)
 
 
 def matches(F: Array, M: NDArray[Any]) -> tuple[Array, Array]:
-    """How many non-zero entries of each row agree with the signs of F, and how many contradict them."""
+    """Return how many non-zero entries of each row agree with the signs of F, and how many contradict them."""
     plus, minus, _ = signs_of(M)
     up, down = (F > 0).astype(np.float64), (F < 0).astype(np.float64)
     return up @ plus.T + down @ minus.T, up @ minus.T + down @ plus.T
 
 
 def winners(D: Array, F: Array, M: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The best class of each row, ties broken by the linear score M·f and then by index; and the rows that tied."""
+    """Return the best class of each row, with ties broken by M·f and then by index, and the rows with ties."""
     best = D.argmax(axis=1)
     equal = D[np.arange(len(D)), best][:, None] == D
-    # Counting the whole block first: ties are rare, and a count per row costs more than all the rest.
+    # The whole block is counted first: ties are rare, and a count per row costs more than all the rest.
     if np.count_nonzero(equal) == len(D):
         return best, np.empty(0, dtype=np.intp)
     tied = np.flatnonzero(equal.sum(axis=1) > 1)

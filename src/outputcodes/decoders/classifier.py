@@ -1,4 +1,4 @@
-"""DecodingClassifier: what all classifiers share that end in a code, margins and a decoder."""
+"""The base of the classifiers that decode margins."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _has_probabilities(classifier: DecodingClassifier) -> bool:
 class DecodingClassifier(ClassifierMixin):
     """A classifier that decodes margins.
 
-    It has a parameter `decoder`, perhaps one called `probability`, and writes `margins(X)`; its `fit` leaves `targets_`
-    (what y held), `code_`, `margin_loss_` (the loss that its columns minimise) and `decoder_`, and `class_weight_` if
-    classes have weights of their own.
+    It has a parameter `decoder`, possibly a parameter `probability`, and writes `margins(X)`. Its `fit` sets `targets_`
+    (the kind of y), `code_`, `margin_loss_` (the loss that its columns minimise) and `decoder_`, and `class_weight_` if
+    classes have weights.
     """
 
     decoder: str | Decoder
@@ -44,19 +44,19 @@ class DecodingClassifier(ClassifierMixin):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels that can be predicted, in sorted order; of a multilabel y its columns, 0..L-1."""
+        """The labels that can be predicted, in sorted order; for a multilabel y its columns, 0..L-1."""
         classes: NDArray[Any] = self._fitted("targets_").classes
         return classes
 
     @property
     def multilabel_(self) -> bool:
-        """Whether y held a set of labels per row."""
+        """Whether y is multilabel."""
         multilabel: bool = self._fitted("targets_").multilabel
         return multilabel
 
     @property
     def code_matrix_(self) -> NDArray[np.int8]:
-        """The code as a matrix (k, L); of a multilabel y the different label sets of the sample."""
+        """The code as a matrix (k, L); for a multilabel y the different label sets of the sample."""
         matrix: NDArray[np.int8] = self._fitted("code_").matrix()
         return matrix
 
@@ -65,26 +65,26 @@ class DecodingClassifier(ClassifierMixin):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> Array:
-        """Return class scores (n, k), larger is better; for two classes (n,) = score of the second − of the first.
+        """Return class scores (n, k); larger is better. For two classes (n,): score of the second − of the first.
 
         For a multilabel classifier these are the scores of the labels, (n, L).
         """
         F = self.margins(X)
-        return self.targets_.decision(self.decoder_.scores(F, self.code_))
+        return self.targets_.decision(self.decoder_.scores(F, self.decoder_.as_read(self.code_)))
 
     def predict(self, X: Any) -> Any:
-        """Return the class with the largest score, the first of them in a tie; multilabel: indicators of the labels."""
+        """Return the class with the largest score; ties go to the first. For multilabel y: indicators of the labels."""
         F = self.margins(X)
-        return self.targets_.predictions(self.decoder_.predict(F, self.code_))
+        return self.targets_.predictions(self.decoder_.predict(F, self.decoder_.as_read(self.code_)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Return class probabilities (n, k), largest for the prediction; only where the decoder has them."""
+        """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
         F = self.margins(X)
-        return self.decoder_.probabilities(F, self.code_)
+        return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy; a row of a multilabel y is right if all its labels are."""
+        """Return the accuracy; a row of a multilabel y is correct if all its labels are."""
         check_is_fitted(self)
         return float(super().score(X, self.targets_.comparable(y), sample_weight))
 
@@ -95,15 +95,17 @@ class DecodingClassifier(ClassifierMixin):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Return the same trained columns under another decoder; nothing is trained again but the decoder itself.
+        """Return the same trained columns with another decoder; only the decoder is trained.
 
-        A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample, or,
-        where it needs "held-out" margins, rows that the columns were not trained on. A classifier's `probability`,
-        which says how a decoder is made, is None in the result. Class weights count as they did in `fit`.
+        A decoder that learns (`decoder.needs`) learns from the margins of X and y: give the training sample or, if it
+        needs "held-out" margins, rows that the columns were not trained on. The `probability` of a classifier, which
+        determines its decoder, is None in the result. Class weights are applied as in `fit`.
         """
         check_is_fitted(self)
         if self.multilabel_:
-            raise ValueError("A multilabel classifier reads each label from its own margin: there is no decoder.")
+            raise ValueError(
+                "A multilabel classifier predicts each label from its own margin; its decoder can't be changed."
+            )
         resolved = decoder_for(decoder, self.margin_loss_, self.code_)
         if resolved.needs is not None:
             if X is None or y is None:
@@ -114,11 +116,11 @@ class DecodingClassifier(ClassifierMixin):
             F = self.margins(X)
             labels = check_targets(self, F, y)
             if (unknown := np.setdiff1d(labels, self.classes_)).size:
-                raise ValueError(f"y holds {unknown[:5].tolist()}, which fit did not see.")
+                raise ValueError(f"y has the labels {unknown[:5].tolist()}, which were not in the y of fit.")
             weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
             if self.class_weight_ is not None:
                 weight = self.class_weight_[places] * (1.0 if weight is None else weight)
-            resolved.fit(F, places, self.code_, weight)
+            resolved.fit(F, places, resolved.as_read(self.code_), weight)
         other = copy.copy(self)
         other.decoder, other.decoder_ = decoder, resolved
         if self.probability is not None:
@@ -131,9 +133,15 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
-    """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve them."""
+def resolved_for(decoder: str | Decoder, loss: Any) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss`."""
     resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
+    return resolved
+
+
+def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
+    resolved = resolved_for(decoder, loss)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:
         raise ValueError(objection)
     return resolved

@@ -1,4 +1,4 @@
-"""Continuous: a decoder that learns a real-valued code from the margins of trained columns."""
+"""A decoder that learns a real-valued code from the margins of trained columns."""
 
 from __future__ import annotations
 
@@ -24,62 +24,64 @@ from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# A kernel's Gram matrix of margins is kept up to so many megabytes, and computed again row by row beyond.
+# Public: the solver of the l2 norm by itself, for code that times it or needs its certificate, as reproduce/ does.
+solve_spoc = _spoc.solve
+
+# The Gram matrix of a kernel is kept in memory up to this many megabytes; above, its rows are recomputed.
 CACHE_SIZE = 2000
-# Where M is still within its bound at so small a β (times the number of examples), the bound does not bind.
+# If M is within its bound at this small β (times the number of examples), the bound is not active.
 SMALLEST_BETA = 1e-6
-# Where 0 is optimal, what a solver finds is its noise: not below the value at 0 but for rounding, this part of it.
+# If 0 is optimal, a solver returns noise: its value is not below that at 0 by more than this fraction.
 ROUNDING = 1e-12
-# ψ of the worst example is a strict measure: an objective known to this part of it is good enough for a code.
+# ψ of the worst example is a strict measure: an objective that is accurate to this fraction is sufficient for a code.
 ENOUGH = 1e-3
 
 
 class Continuous(Decoder):
-    """A code of real numbers, learned so that the margins of each example are closest to the row of its class.
+    """A real-valued code, learned so that the margins of each example are closest to the row of its class.
 
     With h_i the margins of example i, M minimises β‖M‖ + Σ_i ξ_i (for "l2" (β/2)‖M‖²), where
-    ξ_i = max_r(h_i·M_r + [r ≠ y_i]) − h_i·M_{y_i} bounds the mistake on i. The discrete code that the columns were
-    trained by says no more than which two-class problems the margins answer; it only breaks exact ties, and takes over,
-    with a warning, where M = 0 is optimal and nothing can be learned.
+    ξ_i = max_r(h_i·M_r + [r ≠ y_i]) − h_i·M_{y_i} is an upper bound of the error on i. The discrete code of the columns
+    only breaks exact ties, and is used, with a warning, if M = 0 is optimal and nothing can be learned.
 
     Parameters
     ----------
     norm : {"l2", "l1", "linf"}, default="l2"
-        "l2" is a quadratic program, solved by SPOC; the others are linear programs, solved by HiGHS, on up to 20
-        million non-zeros: 2L for each pair of an example and a class that may be mistaken for its own, one to three an
-        example. "l1" leaves many entries 0, "linf" makes many of equal size.
+        "l2" is a quadratic program, solved by SPOC. The others are linear programs, solved by HiGHS, with up to 20
+        million non-zeros: 2L for each pair of an example and a class that it may be confused with, one to three pairs
+        per example. "l1" sets many entries to 0, "linf" gives many entries the same size.
     beta : float, default=1.0
-        β: the larger, the smaller M.
+        β: a larger value makes M smaller.
     bound : float, optional
-        Minimise Σ ξ_i with ‖M‖ ≤ bound instead; β is then not used.
+        Minimise Σ ξ_i with ‖M‖ ≤ bound instead; β is then ignored.
     kernel : {"linear", "rbf", "poly"} or callable, default="linear"
-        With "l2": rows and margins are compared in the kernel's space. A callable takes two arrays of margins and
-        answers their kernel matrix.
+        With "l2": rows and margins are compared in the feature space of the kernel. A callable takes two arrays of
+        margins and returns their kernel matrix.
     gamma, degree, coef0 : float
-        Of the kernel: exp(−γ‖f − h‖²), (γ f·h + coef0)^degree. None for γ is 1 / L.
+        Parameters of the kernel: exp(−γ‖f − h‖²), (γ f·h + coef0)^degree. γ=None means 1 / L.
     incremental : bool, default=False
-        Choose M column by column, each the best addition to those before it. One column can favour two classes only,
-        so alone it gains nothing unless one class has most of its margins of one sign: such a column waits, and is
-        chosen together with the next ones as soon as they gain. With `bound`, it bounds each addition.
+        Learn M column by column, each the best addition to those before it. One column can favour only two classes, so
+        alone it gains nothing unless one class has most of its margins of one sign. Such a column waits, and is learned
+        together with the next ones as soon as they gain. With `bound`, it bounds each addition.
     margins : {"train", "held-out"}, default="train"
         Learn from the margins of the training rows, or from cross-fitted ones. With linear learners and boosted
-        stumps the former are no worse, for a quarter of the cost; machines that fit their training rows perfectly,
-        such as kernel machines with large C, need the latter (benchmarks/designed_codes.py).
+        stumps the former are no worse, at a quarter of the cost; learners that fit their training rows perfectly, such
+        as kernel SVMs with large C, need the latter (benchmarks/designed_codes.py).
     cv : int, splitter or None, default=3
-        The folds of held-out margins.
+        The folds of the held-out margins.
     tol : float, default=1e-3
-        Of SPOC: the largest violation ψ of an example.
+        The tolerance of SPOC: the largest violation ψ of an example.
 
     Attributes
     ----------
     matrix_ : ndarray of shape (k, L)
-        The code learned; with a kernel other than "linear" instead `support_margins_` (m, L) and `dual_` (m, k), and
-        the score of class r is Σ_i dual_ir·K(f, support_margins_i). All 0 if nothing was learned.
+        The learned code. With a kernel other than "linear" there are `support_margins_` (m, L) and `dual_` (m, k)
+        instead, and the score of class r is Σ_i dual_ir·K(f, support_margins_i). All 0 if nothing was learned.
     objective_, gap_ : float
-        The value reached, and a bound on its distance from the optimum; with `incremental` from the sum of the
-        additions' own optima.
+        The value of the objective, and a bound on its distance from the optimum; with `incremental` from the sum of
+        the optima of the additions.
     slack_ : ndarray
-        Σ ξ_i; with `incremental` after each column, where a column that waits lowers nothing yet.
+        Σ ξ_i; with `incremental` after each column, unchanged by a column that waits.
 
     References
     ----------
@@ -126,11 +128,11 @@ class Continuous(Decoder):
 
     @property
     def needs(self) -> Literal["train", "held-out"]:  # type: ignore[override]
-        """The margins asked for."""
+        """The margins to learn from."""
         return self.margins
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
-        """Learn the code from margins F and labels y; what a fold could not answer (NaN) says nothing, 0."""
+        """Learn the code from margins F and labels y; margins that a fold could not compute (NaN) count as 0."""
         self._check_parameters()
         F = np.asarray(F, dtype=np.float64)
         H, labels, code = check_margins(np.where(np.isnan(F), 0.0, F), y, M)
@@ -138,7 +140,7 @@ class Continuous(Decoder):
         cost = np.ones(len(labels)) if checked is None else checked
         learn = self._fit_matrix if self.kernel == "linear" else self._fit_kernel
         if short := learn(H, labels, len(code), cost):
-            remedy = "raise beta or tol" if self.bound is None else "lower bound, or raise tol"
+            remedy = "increase beta or tol" if self.bound is None else "decrease bound, or increase tol"
             warnings.warn(
                 f"Continuous: SPOC stopped at a gap of {max(short):.2g}; scale the margins, {remedy}.",
                 ConvergenceWarning,
@@ -146,17 +148,17 @@ class Continuous(Decoder):
             )
         if not self._learned().any():
             warnings.warn(
-                f"Continuous has learned nothing: no matrix is better than 0 on these margins of {H.shape[1]} columns "
-                f"for {len(code)} classes. Scores are those of the given code. {self._remedy()}, or use a longer code.",
+                f"Continuous learned nothing: no matrix is better than 0 on these margins of {H.shape[1]} columns for "
+                f"{len(code)} classes. Scores are those of the given code. {self._remedy()}, or use a longer code.",
                 UserWarning,
                 stacklevel=2,
             )
         return self
 
     def _fit_matrix(self, H: Array, y: Rows, k: int, cost: Array) -> list[float]:
-        """All columns at once, or those that wait as soon as they gain; what waits at the end stays 0.
+        """Learn all columns at once, or those that wait as soon as they gain; columns that wait at the end stay 0.
 
-        Answers the gaps at which SPOC stopped short, as `_fit_kernel` does.
+        Return the gaps at which SPOC stopped early, as `_fit_kernel` does.
         """
         rows, L = np.arange(len(y)), H.shape[1]
         b = 1.0 - np.eye(k)[y]
@@ -167,7 +169,7 @@ class Continuous(Decoder):
                 slack.append(slack[-1])
                 continue
             h = H[:, first:last]
-            # Leads that are won are granted to the columns that follow.
+            # The following columns start from the advantages gained so far.
             found = self._solve(h, y, b - b[rows, y][:, None], cost, short)
             gains = found.objective < slack[-1] * (1 - ROUNDING)
             if gains:
@@ -196,11 +198,11 @@ class Continuous(Decoder):
         return Solution(answer.M, answer.certificate.value, answer.certificate.gap)
 
     def _within_bound(self, H: Array, y: Rows, b: Array, cost: Array, bound: float, short: list[float]) -> Solution:
-        """min Σ w_i ξ_i with ‖M‖ ≤ A: ‖M‖ falls as β grows, and the β at which it is A is the constraint's price."""
+        """Minimise Σ w_i ξ_i with ‖M‖ ≤ A: ‖M‖ decreases in β, and its multiplier is the β at which it equals A."""
         at_zero = _slack(b, y, cost)
         if at_zero <= ROUNDING * cost.sum():
             return Solution(np.zeros((b.shape[1], H.shape[1])), at_zero, at_zero)
-        # In units of the margins, so that prices have none.
+        # In units of the margins, so that multipliers have no unit.
         unit = float(np.sqrt(cost @ np.square(H).sum(axis=1) / cost.sum())) or 1.0
         H, bound = H / unit, bound * unit
         tried, doubts = dict[float, Solution](), list[float]()
@@ -209,20 +211,20 @@ class Continuous(Decoder):
             tried[log_beta] = self._quadratic(H, y, b, cost, float(np.exp(log_beta)), doubts)
             return float(np.linalg.norm(tried[log_beta].matrix)) - bound
 
-        # (β/2)‖M‖² is at most the value of M = 0. From there down, as a small β makes a hard problem.
+        # (β/2)‖M‖² is at most the value of M = 0. The search starts there, because small β are harder to solve.
         price = highest = np.log(2 * at_zero / bound**2)
         smallest = min(np.log(SMALLEST_BETA * cost.sum()), highest)
         over = excess(price)
         M, objective, gap = tried[price]
         if objective >= at_zero * (1 - ROUNDING):
-            # The penalty is flat at 0: what is optimal there at one price is so at all of them.
+            # The penalty is flat at 0: if 0 is optimal for one β, it is optimal for all.
             return Solution(np.zeros_like(M), at_zero, gap)
         while over < 0 and price > smallest:
             price = max(price - np.log(10), smallest)
             over = excess(price)
         if over > 0 and price < highest:
             brentq(excess, price, min(price + np.log(10), highest), xtol=1e-6)
-        # Where β is so small that SPOC stops short, a larger one may have given a better M, or a better lower bound.
+        # If β is so small that SPOC stops early, a larger β may have given a better M, or a better lower bound.
         lowest = max(0.0, *(a.objective - a.gap - np.exp(price) / 2 * bound**2 for price, a in tried.items()))
         within = [a.matrix * min(1.0, bound / max(float(np.linalg.norm(a.matrix)), bound)) for a in tried.values()]
         slack, M = min(((_slack(H @ M.T + b, y, cost), M) for M in within), key=lambda found: found[0])
@@ -267,8 +269,8 @@ class Continuous(Decoder):
         return lambda F: self.kernel_.block(F, self.support_margins_) @ self.dual_
 
     def _remedy(self) -> str:
-        """What lets M grow."""
-        return "Lower beta" if self.bound is None else "Raise bound"
+        """Return how to let M grow."""
+        return "Decrease beta" if self.bound is None else "Increase bound"
 
     def _check_parameters(self) -> None:
         if self.norm not in ("l2", "l1", "linf"):
@@ -297,11 +299,11 @@ class Continuous(Decoder):
 
 
 def _slack(D: Array, y: Rows, cost: Array) -> float:
-    """Σ w_i ξ_i from the scores with b added."""
+    """Return Σ w_i ξ_i from the scores with b added."""
     return float(cost @ (D.max(axis=1) - D[np.arange(len(y)), y]))
 
 
 def _stopped_short(certificate: _spoc.SpocCertificate) -> list[float]:
-    """The gap, if it is too large."""
+    """Return the gap, if it is too large."""
     enough = certificate.converged or certificate.gap <= ENOUGH * certificate.value
     return [] if enough else [certificate.gap]

@@ -1,4 +1,4 @@
-"""Decoders that read only the signs of the margins: how many bits of a row agree, how many contradict."""
+"""Decoders that use only the signs of the margins: how many bits of a row agree, how many contradict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outputcodes.decoders.base import Array, Decoder, Scorer, matches
 
 
 class Laplacian(Decoder):
-    """The share of agreeing bits, smoothed: (α + 1)/(α + β + 2), α matches and β mismatches of non-zero bits.
+    """The smoothed share of agreeing bits: (α + 1)/(α + β + 2) for α matches and β mismatches of non-zero bits.
 
     Examples
     --------
@@ -35,8 +35,8 @@ class Laplacian(Decoder):
 class BetaDensity(Decoder):
     """The pessimistic estimate of the share of agreeing bits under a Beta(α + 1, β + 1) density.
 
-    The score is ν − s: the mode ν = α/(α + β), moved down until a third of the mass lies between, or to 0 if
-    less lies below the mode.
+    The score is ν − s: the mode ν = α/(α + β), decreased until a third of the mass lies between, or to 0 if less mass
+    lies below the mode.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class BetaDensity(Decoder):
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         side = M.shape[1] + 1
 
-        # α and β are small whole numbers: each pair that occurs in a block is worked out once.
+        # α and β are small integers: each pair that occurs in a block is computed once.
         def score(F: Array) -> Array:
             agree, contradict = matches(F, M)
             pairs, place = np.unique((agree * side + contradict).astype(np.intp), return_inverse=True)
@@ -69,10 +69,10 @@ def _pessimistic_share(agree: NDArray[np.intp], contradict: NDArray[np.intp]) ->
 
 
 class InverseHamming(Decoder):
-    """Hamming distances freed from the distances between the rows: q = Δ⁻¹ d, the largest q wins.
+    """Hamming distances d corrected for the distances Δ between the rows: q = Δ⁻¹ d, the largest q wins.
 
-    Δ holds the distances between the rows of the code. An output equal to row j of a code without zeros
-    scores 1 for class j and 0 for the others. Scores are rounded to ten decimals.
+    An output equal to row j of a code without zeros has score 1 for class j and 0 for the others. Scores are rounded to
+    ten decimals.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class InverseHamming(Decoder):
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """A code whose distance matrix can't be inverted."""
+        """Object to a code whose distance matrix is singular."""
         if _inverse_distances(M) is not None:
             return None
         return (
@@ -99,7 +99,7 @@ class InverseHamming(Decoder):
 
         def score(F: Array) -> Array:
             hamming = (M.shape[1] - np.sign(F) @ rows) / 2
-            # Rounded, so that ties are those of the exact answer and go to the lower index.
+            # Rounded, so that ties are those of exact arithmetic and go to the lower index.
             q: Array = np.round(hamming @ inverse, 10)
             return q
 
@@ -107,7 +107,7 @@ class InverseHamming(Decoder):
 
 
 def _inverse_distances(M: NDArray[Any]) -> Array | None:
-    """Δ⁻¹, or None where Δ is singular to working precision."""
+    """Return Δ⁻¹, or None if Δ is singular to working precision."""
     rows = M.astype(np.float64)
     distances = (M.shape[1] - rows @ rows.T) / 2
     try:

@@ -1,4 +1,4 @@
-"""Coupling: the class probabilities that agree best with the probabilities of all columns."""
+"""Decoding by the class probabilities that agree best with the probabilities of all columns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from outputcodes.decoders.likelihood import SigmoidDecoder
 from outputcodes.decoders.pairwise import not_all_pairs
 
 METHODS = ("kl", "hastie-tibshirani", "wu-lin-weng")
-# The probability of a bit is kept at least e^-28 ≈ 1e-12 from 0 and 1, so that no column forbids a class for good.
+# The probability of a bit is kept at least e^-28 ≈ 1e-12 from 0 and 1, so that no column excludes a class.
 LARGEST_LOG_ODDS = 28.0
-# Scores are logarithms of probabilities, of this one where there is none.
+# Scores are logarithms of probabilities of at least this size.
 FAINTEST = 1e-300
 
 
 class Coupling(SigmoidDecoder):
-    """Class probabilities p fitted to the columns: Σ p over the classes with +1, of those with ±1, is to be P(+1 | f).
+    """Class probabilities p fitted to the columns: the share of +1 in the Σ p of a column should be P(+1 | f).
 
     Parameters
     ----------
     method : {"kl", "hastie-tibshirani", "wu-lin-weng"}, default="kl"
-        "kl" minimises the Kullback–Leibler divergence, columns weighed by their examples, on any code;
-        "hastie-tibshirani" is its name on the all-pairs code. "wu-lin-weng", for the all-pairs code, is their second
+        "kl" minimises the Kullback–Leibler divergence, with columns weighted by their examples, for any code;
+        "hastie-tibshirani" is its name for the all-pairs code. "wu-lin-weng", for the all-pairs code, is their second
         approach, a least-squares problem without iterations.
     cv, targets : as for `Likelihood`
 
@@ -40,8 +40,8 @@ class Coupling(SigmoidDecoder):
 
     Notes
     -----
-    On the all-pairs code and on codes without zeros the divergence has no minimum but the least; on others, what is
-    found from equal probabilities is a stationary point. Scores are log p.
+    For the all-pairs code and for codes without zeros every minimum of the divergence is global. For other codes the
+    result is a stationary point, found from equal probabilities. Scores are log p.
 
     Examples
     --------
@@ -65,13 +65,13 @@ class Coupling(SigmoidDecoder):
         self.targets = targets
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """An unknown method, a pairwise one on a code that is not all-pairs, or a code that compares nothing."""
+        """Object to an unknown method, a pairwise one without all-pairs, or a code without two-sided columns."""
         if self.method not in METHODS:
             return f"method={self.method!r} must be one of {', '.join(METHODS)}."
         if self.method != "kl":
             return not_all_pairs(M, self.method, "coupling")
         both = (M > 0).any(axis=0) & (M < 0).any(axis=0)
-        return None if both.any() else "decoder='coupling' compares classes, and no column of this code has both signs."
+        return None if both.any() else "decoder='coupling' compares classes, but no column of this code has both signs."
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         check_fitted_on(self, "slope_", M)

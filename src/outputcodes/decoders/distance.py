@@ -1,4 +1,4 @@
-"""Euclidean decoding, plain and attenuated: distances between the margins and the rows as points."""
+"""Euclidean decoding, plain and attenuated: distances between margins and rows as points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from outputcodes.decoders.base import Array, Decoder, Scorer, signs_of
 
 
 class Euclidean(Decoder):
-    """The nearest row as a point: sqrt(Σ_s (f_s − M_rs)²), as scikit-learn's OutputCodeClassifier does.
+    """The nearest row as a point: sqrt(Σ_s (f_s − M_rs)²), as in scikit-learn's OutputCodeClassifier.
 
-    On codes without zeros it ranks as the linear loss.
+    For codes without zeros it ranks as the linear loss.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Euclidean(Decoder):
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         plus, minus, zero = (part.T for part in signs_of(M))
 
-        # Squares summed part by part: the expansion |f|² − 2f·m + |m|² would cancel where f is close to a row.
+        # Squares are summed separately: the expansion |f|² − 2f·m + |m|² would cancel if f is close to a row.
         def score(F: Array) -> Array:
             d = np.square(F - 1) @ plus + np.square(F + 1) @ minus + np.square(F) @ zero
             return -np.sqrt(d)
@@ -36,7 +36,7 @@ class Euclidean(Decoder):
 
 
 class AttenuatedEuclidean(Decoder):
-    """Euclidean decoding in which zeros and small margins weigh less: sqrt(Σ_s |M_rs|·|f_s|·(f_s − M_rs)²).
+    """Euclidean decoding with less weight for zeros and small margins: sqrt(Σ_s |M_rs|·|f_s|·(f_s − M_rs)²).
 
     Examples
     --------

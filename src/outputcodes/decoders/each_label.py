@@ -1,4 +1,4 @@
-"""Decoders of multilabel problems: each label is read by itself, from its margin or by a sigmoid."""
+"""Decoders of multilabel problems: each label is predicted on its own, by its margin or by a sigmoid."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Array = NDArray[np.float64]
 
 
 class EachLabel(Decoder):
-    """Score each label by its margin and predict the labels with a positive score.
+    """A decoder that scores each label by its margin and predicts the labels with a positive score.
 
-    That is loss-based decoding among all 2^L label sets, for any loss: no other set is closer to the margins.
+    This is loss-based decoding among all 2^L label sets, for any loss: no other set is closer to the margins.
 
     >>> EachLabel().predict([[0.5, -2.0, 0.0]], np.ones((1, 3)))
     array([[1, 0, 0]])
@@ -33,9 +33,9 @@ class EachLabel(Decoder):
 
 
 class EachLabelLikelihood(EachLabel, SigmoidDecoder):
-    """Score each label by its log-odds, from a sigmoid of its margin; the parameters are those of `Likelihood`.
+    """A decoder that scores each label by its log-odds, a sigmoid of its margin; parameters as in `Likelihood`.
 
-    A label that all rows of the sample have, or none, gets Platt's target as its probability: (n + 1)/(n + 2), or
+    A label that all rows of the sample have, or none, gets Platt's target as its probability: (n + 1)/(n + 2) or
     1/(n + 2).
 
     >>> F, M = np.array([[2.0, 1.0], [-1.0, 1.0], [0.5, 1.0], [-0.2, 1.0]]), np.array([[-1, 1], [1, 1]])
@@ -48,7 +48,7 @@ class EachLabelLikelihood(EachLabel, SigmoidDecoder):
         self.targets = targets
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
-        """Fit the sigmoids of the labels that some rows have and others lack; y holds the label set of each row."""
+        """Fit the sigmoids of the labels that some rows have and others lack; y is the label set of each row."""
         F, M = np.asarray(F, dtype=np.float64), np.asarray(M)
         seen = M[np.unique(y)]
         both = np.ptp(seen, axis=0) > 0
@@ -67,11 +67,11 @@ class EachLabelLikelihood(EachLabel, SigmoidDecoder):
         return self._log_odds(np.asarray(F, dtype=np.float64))
 
     def probabilities(self, F: ArrayLike, M: ArrayLike) -> Array:
-        """Return the probability of each label by itself, (n, L): above ½ where it is predicted."""
+        """Return the probability of each label, (n, L): above ½ if it is predicted."""
         P: Array = expit(self.scores(F, M))
         return P
 
 
 def decoder_of_labels(asked: Decoder) -> Decoder:
-    """Return the decoder of single labels for a classifier with the decoder `asked`: by sigmoids, or by signs."""
+    """Return the multilabel decoder for a classifier with the decoder `asked`: by sigmoids or by signs."""
     return EachLabelLikelihood(asked.cv, asked.targets) if isinstance(asked, Likelihood) else EachLabel()

@@ -1,4 +1,4 @@
-"""Likelihood decoding: the probability of each class, from that of every bit of the codeword."""
+"""Likelihood decoding: the probability of each class from the probabilities of the bits of its codewords."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from outputcodes.decoders.probabilistic import ProbabilisticDecoder
 
 
 class SigmoidDecoder(ProbabilisticDecoder):
-    """What decoders share that begin with a sigmoid for each column, fitted on held-out margins."""
+    """Base of the decoders that use a sigmoid per column, fitted on held-out margins."""
 
     needs = "held-out"
     cv: Any
     targets: Literal["platt", "plain"]
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
-        """Fit the sigmoids on margins F (n, L), NaN where a column has none, with labels y in 0..k-1."""
+        """Fit the sigmoids to margins F (n, L), NaN where a column has none, with labels y in 0..k-1."""
         sigmoids = fit_sigmoids(F, y, M, weight, self.targets)
         self.slope_, self.offset_, self.column_mass_, self.gap_, self.n_iter_ = sigmoids
         return self
 
     def _log_odds(self, F: Array) -> Array:
-        """ln P(+1)/P(−1) of each margin."""
+        """Return ln P(+1)/P(−1) of each margin."""
         return -(self.slope_ * F + self.offset_)
 
 
@@ -44,31 +44,32 @@ class Likelihood(SigmoidDecoder):
     """The class whose codewords are most probable, with class probabilities.
 
     A sigmoid turns the margin of each column into the probability of +1. Row r then has the probability p_r of its
-    non-zero bits, and what remains for codewords of no class is spread evenly: P(r) = p_r + (1 − Σ p)/k. Where rows
-    share codewords (no column has opposite signs in them), each owner of a codeword gets an equal part of it.
+    non-zero bits, and the probability of the codewords of no class is distributed evenly: P(r) = p_r + (1 − Σ p)/k. If
+    rows share codewords (no column has opposite signs in them), each gets an equal part of their probability.
 
     Parameters
     ----------
     cv : int, splitter or None, default=3
-        How the margins to fit the sigmoids on are held out. With a number, learners that know their leave-one-out
-        margins in closed form give those instead.
+        The folds of the held-out margins to which the sigmoids are fitted. With a number, learners with leave-one-out
+        margins in closed form use those instead.
     targets : {"platt", "plain"}, default="platt"
-        What a sigmoid aims at for +1 and −1: Platt's (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), or 1 and 0.
+        The targets of a sigmoid for +1 and −1: Platt's (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), or 1 and 0.
 
     Attributes
     ----------
     slope_, offset_ : ndarray of shape (L,)
         P(+1 | f) = 1/(1 + exp(slope·f + offset)) for each column.
     column_mass_ : ndarray of shape (L,)
-        The weight of the examples that each sigmoid was fitted on.
+        The weight of the examples of each sigmoid.
     gap_, n_iter_ : ndarray of shape (L,)
-        How well each was solved: the Newton decrement a unit of weight, and the steps taken.
+        The Newton decrement per unit of weight, and the number of steps.
 
     Notes
     -----
-    Scores are log p_r, less what a class shares with others; the evenly spread remainder changes no order. On long
-    codes it is large, most codewords being no class's, and the probabilities are then too timid; `Coupling`'s are not.
-    (Passerini, Pontil & Frasconi, New results on error correcting output codes of kernel machines, 2004.)
+    Scores are log p_r, without what a class shares with others; the evenly distributed remainder does not change the
+    order. For long codes it is large, because most codewords belong to no class, and the probabilities are then too
+    close to uniform; those of `Coupling` are not. (Passerini, Pontil & Frasconi, New results on error correcting output
+    codes of kernel machines, 2004.)
 
     Examples
     --------
@@ -86,22 +87,22 @@ class Likelihood(SigmoidDecoder):
         self.targets = targets
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """A code with too many classes that share codewords."""
+        """Object to a code with too many classes that share codewords."""
         if M.shape[1] <= MOST_BITS or not compatible(M).any() or agreeing_sets(M) is not None:
             return None
         return (
-            f"decoder='likelihood' counts sets of classes whose rows share codewords; this code has more than "
-            f"{MOST_SETS}, and more than the {MOST_BITS} columns whose codewords can be listed. Use another code, with "
-            "fewer zeros, or probability='coupling'."
+            f"decoder='likelihood' lists the sets of classes whose rows share codewords; this code has more than "
+            f"{MOST_SETS}, and more than {MOST_BITS} columns, so that its codewords can't be listed either. Use a code "
+            "with fewer zeros, or probability='coupling'."
         )
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """Rows that share codewords."""
+        """Object to rows that share codewords."""
         check_fitted_on(self, "slope_", M)
-        return "two rows of the code are nowhere opposite and share codewords" if compatible(M).any() else None
+        return "two rows of the code have no opposite signs and share codewords" if compatible(M).any() else None
 
     def worst_margins(self, F: Array, lowest: Array) -> Array:
-        """Where a sigmoid falls, what speaks for the class speaks against it: the worst is the margin as it is."""
+        """Return `lowest`, or F where a sigmoid decreases: there a larger margin is worse for the class."""
         return np.where(self.slope_ > 0, F, lowest)
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -126,7 +127,7 @@ class Likelihood(SigmoidDecoder):
             rows, best = np.arange(len(q)), log_q.argmax(axis=1)
             others = q.copy()
             others[rows, best] = 0.0
-            # 1 − Σ q, from 1 − the largest without its rounding: a remainder of 1e-18 counts in a logarithm.
+            # 1 − Σ q, computed from 1 − the largest without rounding: a remainder of 1e-18 matters in a logarithm.
             rest = np.maximum(-np.expm1(log_q[rows, best]) - others.sum(axis=1), 0.0) / q.shape[1]
             P: Array = q + rest[:, None]
             return P

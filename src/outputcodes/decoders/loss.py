@@ -26,16 +26,16 @@ class LossBased(Decoder):
     Parameters
     ----------
     loss : str, callable or None, default=None
-        A name from `outputcodes.losses` or a function of z = M_rs·f_s. None means the loss that the learner
-        itself minimises; the classifier fills it in.
+        A name from `outputcodes.losses` or a function of z = M_rs·f_s. None means the loss that the learner minimises;
+        the classifier fills it in.
     zeros : {"count", "ignore"}, default="count"
-        What an entry 0 of the code contributes: L(0), as Allwein, Schapire & Singer define it, or nothing,
-        the sum being then divided by the row's number of non-zero entries.
+        The contribution of an entry 0 of the code: L(0), as Allwein, Schapire & Singer define it, or nothing, with the
+        sum divided by the number of non-zero entries of the row.
 
     Notes
     -----
-    Scores are −d, and −log d for the exponential loss. Exact ties in floating point are broken by the linear
-    score M·f, then by index; Hamming's, which are real, by index alone.
+    Scores are −d, and −log d for the exponential loss. Exact ties in floating point are broken by the linear score M·f,
+    then by index; those of the Hamming loss, which are real ties, by index only.
 
     Examples
     --------
@@ -52,65 +52,65 @@ class LossBased(Decoder):
 
     @property
     def planning(self) -> Planning:  # type: ignore[override]
-        """That of the loss; with the loss of the learner it is part of every plan."""
+        """The planning of the loss; with the loss of the learner it is part of every plan."""
         return Planning(quick=True, cost=20) if self.loss is None else as_loss(self.loss).planning
 
     @property
     def breaks_ties(self) -> bool:  # type: ignore[override]
-        """Hamming's ties are real (on all-pairs it is the plain vote), and the linear loss is its own tie-breaker."""
+        """Whether ties are broken: not for the Hamming loss, whose ties are real, nor for the linear loss itself."""
         return self.loss is None or as_loss(self.loss).name not in ("hamming", "linear")
 
     @property
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]
-        """With the exponential loss."""
+        """Whether scores are logarithms: for the exponential loss."""
         return self.loss is not None and as_loss(self.loss) is LOSSES["exponential"]
 
     def for_loss(self, loss: Any) -> Decoder:
-        """With `loss` filled in where it was left open."""
+        """Return the decoder with `loss` filled in if it was left open."""
         return self if self.loss is not None else clone(self).set_params(loss=loss)
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """A loss that was left open and nobody filled in, or an unknown treatment of zeros."""
+        """Object to a loss that was left open, or to an unknown value of `zeros`."""
         if self.loss is None:
             return (
-                "decoder='loss' decodes by the loss of the learner. Plain arrays have none, and the estimators of a "
-                f"list may have several; name one of {', '.join(LOSSES)}."
+                "decoder='loss' decodes by the loss of the learner, which plain arrays don't have and which may differ "
+                f"in a list of estimators; name one of {', '.join(LOSSES)}."
             )
-        as_loss(self.loss)  # an unknown name has an error of its own
+        as_loss(self.loss)  # raises an error for an unknown name
         return None if self.zeros in ("count", "ignore") else f"zeros={self.zeros!r} must be 'count' or 'ignore'."
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """A loss that rises again, or rows in which a margin weighs more than in others."""
+        """Object to a loss that increases somewhere, or to rows in which a margin has more weight than in others."""
         if self.loss is not None and not as_loss(self.loss).nonincreasing:
-            return f"the loss {as_loss(self.loss).name!r} rises again for large margins"
+            return f"the loss {as_loss(self.loss).name!r} increases for large margins"
         if self.zeros == "ignore" and len(np.unique(np.count_nonzero(M, axis=1))) > 1:
-            return "with zeros='ignore' a margin weighs more in rows that have fewer non-zero entries"
+            return "with zeros='ignore' a margin has more weight in rows with fewer non-zero entries"
         return None
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return −L(M_rs·f_s), the terms of the sum; of the exponential loss, the terms inside the logarithm."""
+        """Return −L(M_rs·f_s), the terms of the sum; for the exponential loss, the terms inside the logarithm."""
         F, M, _ = self._open(F, M)
-        assert self.loss is not None  # `objection` saw to it
+        assert self.loss is not None  # checked by `objection`
         terms: Array = -as_loss(self.loss)(M * F[:, None])
         return terms if self.zeros == "count" else terms * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
-        assert self.loss is not None  # `objection` saw to it
+        assert self.loss is not None  # checked by `objection`
         if self.zeros == "count":
             return loss_scorer(as_loss(self.loss), M, np.ones(M.shape))
         return loss_scorer(as_loss(self.loss), M, (M != 0).astype(np.float64), np.count_nonzero(M, axis=1))
 
 
 class AccuracyWeighted(Decoder):
-    """Loss-based decoding that trusts a column, for a class, as far as it was right on that class.
+    """Loss-based decoding in which the weight of a column, for a class, is its accuracy on that class.
 
-    Entry (r, s) weighs by the share of training examples of class r on which the sign of f_s is M_rs, rows
-    normalised to sum 1; Escalera, Pujol & Radeva call it loss-weighted.
+    The weight of entry (r, s) is the share of training examples of class r for which the sign of f_s is M_rs, with rows
+    normalised to sum 1; Escalera, Pujol & Radeva call this loss-weighted decoding.
 
     Parameters
     ----------
     loss : str or callable, default="linear"
-        The loss that is weighed; the literature uses "linear" and "exponential".
+        The weighted loss; the literature uses "linear" and "exponential".
 
     Attributes
     ----------
@@ -132,13 +132,13 @@ class AccuracyWeighted(Decoder):
         self.loss = loss
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> AccuracyWeighted:
-        """Measure the columns on margins F with labels y in 0..k-1."""
+        """Compute the accuracies of the columns from margins F with labels y in 0..k-1."""
         F, labels, code = check_margins(F, y, M)
         mass = check_weight(weight, len(labels))
         right = (np.sign(F) == code[labels]) & (code[labels] != 0)
         total = np.zeros(code.shape)
         np.add.at(total, labels, right * (1.0 if mass is None else mass[:, None]))
-        # Dividing by the class's weight is undone by the normalisation of rows that follows.
+        # No division by the weight of the class: the rows are normalised below.
         silent = total.sum(axis=1) == 0
         total[silent] = code[silent] != 0
         self.accuracy_ = total / total.sum(axis=1, keepdims=True)
@@ -146,16 +146,16 @@ class AccuracyWeighted(Decoder):
 
     @property
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]
-        """With the exponential loss."""
+        """Whether scores are logarithms: for the exponential loss."""
         return as_loss(self.loss) is LOSSES["exponential"]
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """None but an unknown loss, which has an error of its own."""
+        """Return None, or raise an error for an unknown loss."""
         as_loss(self.loss)
         return None
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return the weighted terms of the sum; of the exponential loss, the terms inside the logarithm."""
+        """Return the weighted terms of the sum; for the exponential loss, the terms inside the logarithm."""
         F, M, _ = self._open(F, M)
         terms: Array = -self.accuracy_ * as_loss(self.loss)(M * F[:, None])
         return terms
@@ -166,9 +166,9 @@ class AccuracyWeighted(Decoder):
 
 
 def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.intp] | None = None) -> Scorer:
-    """Score blocks of margins by −Σ_s weight_rs·L(M_rs·f_s) / divisor_r, or by its logarithm where L is exponential.
+    """Return a scorer by −Σ_s weight_rs·L(M_rs·f_s) / divisor_r, or by its logarithm for the exponential loss.
 
-    Dividing at the end, not in the weights, keeps Hamming's sums whole and their ties exact.
+    The division at the end, not in the weights, keeps Hamming distances integers and their ties exact.
     """
     sums = _odd_sums(loss, M, weight) if loss.odd else _sums(loss, M, weight)
 
@@ -177,7 +177,7 @@ def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.
         return D if divisor is None else np.divide(D, divisor, out=D)
 
     def by_logarithm(F: Array) -> Array:
-        # Clipped, every row is safe; the few that this changes are then done exactly.
+        # Clipped margins are safe; the few rows that clipping changes are then computed exactly.
         D = sums(np.clip(F, -SAFE_EXPONENT, SAFE_EXPONENT))
         np.negative(np.log(np.negative(D, out=D), out=D), out=D)
         if np.abs(F).max(initial=0.0) > SAFE_EXPONENT:
@@ -191,14 +191,14 @@ def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.
 
 
 def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
-    """−Σ_s weight_rs·L(M_rs·f_s) as one product of [L(F), L(−F)] with the code's two signs."""
+    """Return a scorer by −Σ_s weight_rs·L(M_rs·f_s), one product of [L(F), L(−F)] with the two signs of the code."""
     plus, minus, zero = signs_of(M)
     stacked = -np.hstack([weight * plus, weight * minus]).T
     constant = -loss.at_zero * (weight * zero).sum(axis=1)
     L, room = M.shape[1], np.empty((0, 2 * M.shape[1]))
 
     def sums(F: Array) -> Array:
-        # Used for all blocks: a young process would give memory of this size back, and take it anew, for each of them.
+        # Reused for all blocks: memory of this size would otherwise be returned and requested again for each.
         nonlocal room
         if len(room) < len(F):
             room = np.empty((len(F), 2 * L))
@@ -214,7 +214,7 @@ def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
 
 
 def _odd_sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:
-    """The same where L(z) + L(−z) = 2L(0): L(m·f) = L(0) + m·(L(f) − L(0)), so half the product serves both signs."""
+    """Return the same for L(z) + L(−z) = 2L(0): L(m·f) = L(0) + m·(L(f) − L(0)), so that half the product suffices."""
     signed = -(weight * M).T
     constant = -loss.at_zero * weight.sum(axis=1)
 

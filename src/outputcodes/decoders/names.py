@@ -22,7 +22,7 @@ Makers = dict[str, Callable[[], Decoder]]
 
 
 class _OfLosses(Mapping[str, Callable[[], Decoder]]):
-    """Loss-based decoding by the name of each margin loss, those of plug-ins included."""
+    """Loss-based decoding by the name of each margin loss, including those of plug-ins."""
 
     def __getitem__(self, name: str) -> Callable[[], Decoder]:
         LOSSES[name]  # an unknown name has no decoder
@@ -35,7 +35,7 @@ class _OfLosses(Mapping[str, Callable[[], Decoder]]):
         return len(LOSSES)
 
 
-# Beside those named here, every margin loss has a decoder of its name.
+# In addition, every margin loss has a decoder of its name.
 DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
     {
         "loss": LossBased,

@@ -14,8 +14,8 @@ from outputcodes.decoders.base import Array, Decoder, Scorer
 class Vote(Decoder):
     """The class that wins most of its pairs; ties go to the larger sum of margins, then to the lower index.
 
-    Scores are votes (½ where a margin is 0) plus a sixth of s/(1 + |s|), s the class's sum of margins, which
-    can't outweigh half a vote. `decoder="hamming"` on the all-pairs code is the plain vote.
+    Scores are votes (½ for a margin of 0) plus a sixth of s/(1 + |s|), where s is the sum of margins of the class, so
+    that it can't outweigh half a vote. `decoder="hamming"` with the all-pairs code is the plain vote.
 
     Examples
     --------
@@ -27,11 +27,11 @@ class Vote(Decoder):
     planning = Planning(quick=True, cost=50)
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """A code that is not all-pairs."""
+        """Object to a code that is not all-pairs."""
         return not_all_pairs(M, "vote", "hamming")
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """None: a pair decided for a class never harms it."""
+        """Return None: a pair that a class wins never harms it."""
         return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -48,9 +48,9 @@ class Vote(Decoder):
 
 
 class Dag(Decoder):
-    """The decision DAG: first against last of the list of classes, the loser leaves, k − 1 tests in all.
+    """The decision DAG: the first and last class of a list are compared, and the loser is removed, in k − 1 tests.
 
-    The winner scores k, the last to leave k − 1, the first to leave 1. A margin of 0 drops the later class.
+    The winner has score k, the last one removed k − 1, the first one removed 1. A margin of 0 removes the later class.
 
     Examples
     --------
@@ -63,11 +63,11 @@ class Dag(Decoder):
     breaks_ties = False
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """A code that is not all-pairs."""
+        """Object to a code that is not all-pairs."""
         return not_all_pairs(M, "dag", "hamming")
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """None: a pair decided for a class never harms it."""
+        """Return None: a pair that a class wins never harms it."""
         return None
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -95,7 +95,7 @@ class Dag(Decoder):
 
 
 def not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
-    """Why a decoder for pairs can't serve the code, or None."""
+    """Return why a decoder for pairs can't serve the code, or None."""
     k, L = M.shape
     first, last = np.argmax(M != 0, axis=0), k - 1 - np.argmax(M[::-1] != 0, axis=0)
     columns = np.arange(L)
@@ -108,6 +108,6 @@ def not_all_pairs(M: NDArray[Any], name: str, instead: str) -> str | None:
     ):
         return None
     return (
-        f"decoder={name!r} reads every pair of classes once, which this code of {k} classes × {L} columns "
-        f"does not; use code='all-pairs' or decoder={instead!r}."
+        f"decoder={name!r} needs every pair of classes in one column, and this code of {k} classes × {L} columns "
+        f"is not all-pairs; use code='all-pairs' or decoder={instead!r}."
     )

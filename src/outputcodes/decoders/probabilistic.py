@@ -1,4 +1,4 @@
-"""Decoders that answer class probabilities, which never contradict their scores."""
+"""Decoders with class probabilities that never contradict their scores."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from outputcodes.decoders.base import Array, Decoder, blocks_of, winners
 
 
 class ProbabilisticDecoder(Decoder):
-    """A decoder whose scores are also read as class probabilities.
+    """Base of the decoders whose scores have class probabilities.
 
-    A new one writes `_posterior(M)`: a function from a block of scores (n, k) to probabilities.
+    A subclass writes `_posterior(M)`, which returns a function from a block of scores (n, k) to probabilities.
     """
 
     def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
         raise NotImplementedError
 
     def probabilities(self, F: ArrayLike, M: ArrayLike) -> Array:
-        """Class probabilities (n, k); the first largest of each row is the prediction."""
+        """Return class probabilities (n, k); the first largest one of each row is the prediction."""
         F, M, scorer = self._open(F, M)
         posterior = self._posterior(M)
         P = np.empty((F.shape[0], M.shape[0]))
@@ -33,7 +33,7 @@ class ProbabilisticDecoder(Decoder):
 
 
 def _agreeing(P: Array, best: NDArray[np.intp]) -> Array:
-    """P with the best class of each row raised by a unit in the last place where rounding made it one of several."""
+    """Return P with the best class of each row increased by a unit in the last place if rounding has tied it."""
     odd = np.flatnonzero(P.argmax(axis=1) != best)
     P[odd, best[odd]] = np.nextafter(P[odd].max(axis=1), 2.0)
     return P

@@ -1,4 +1,4 @@
-"""Softmax: any decoder's scores as probabilities, with a temperature and a doubt fitted on held-out scores."""
+"""The scores of any decoder as probabilities, with a temperature and a doubt fitted to held-out scores."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from outputcodes.decoders.probabilistic import ProbabilisticDecoder
 
 
 class Softmax(ProbabilisticDecoder):
-    """Another decoder, whose scores D become probabilities (1 - ε) softmax(D/T) + ε/k; the prediction stays its own.
+    """Another decoder whose scores D become probabilities (1 - ε) softmax(D/T) + ε/k; its predictions are unchanged.
 
-    The temperature T says how far scores can be trusted, the doubt ε how often they mislead altogether: a few rows far
-    on the wrong side then neither raise T for all others nor get probability 0. Both are those of the greatest
-    likelihood on the held-out scores, within what n rows can tell: ε is at least 1/(n + 2), and each row adds
-    u/((n + 2) T) to its loss, u being the median of how far the scores of a row lie, on average, below its best. So T
-    stays above 0 where the scores separate all classes. Rows count by their weights.
+    The temperature T measures how reliable the scores are, the doubt ε how often they are entirely wrong: a few rows
+    far on the wrong side then neither increase T for all others nor get probability 0. Both maximise the likelihood of
+    the held-out scores, with a penalty for small samples: ε is at least 1/(n + 2), and each row adds u/((n + 2) T) to
+    its loss, where u is the median over rows of the mean distance of the scores from the best. T thus stays above 0 if
+    the scores separate all classes. Rows count by their weights.
 
     Parameters
     ----------
     decoder : str or Decoder, default="loss"
-        Whose scores. If it learns, and is not fitted yet, it learns from the same held-out margins.
+        The other decoder. If it learns, and is not fitted yet, it learns from the same held-out margins.
     cv : int, splitter or None, default=3
-        How margins are held out, as for `Likelihood`.
+        The folds of the held-out margins, as for `Likelihood`.
 
     Attributes
     ----------
     decoder_ : Decoder
     temperature_ : float
-        T. Infinite, with a warning, if the scores are no better than none.
+        T. Infinite, with a warning, if the scores are no better than equal probabilities.
     doubt_ : float
         ε.
 
@@ -66,36 +66,36 @@ class Softmax(ProbabilisticDecoder):
 
     @property
     def breaks_ties(self) -> bool:  # type: ignore[override]
-        """As the other decoder does."""
+        """Whether the other decoder breaks ties."""
         return self.inner.breaks_ties
 
     @property
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]
-        """As the other decoder's."""
+        """Whether the scores of the other decoder are logarithms."""
         return self.inner.scores_are_logarithms
 
     def for_loss(self, loss: Any) -> Decoder:
-        """With the loss of the other decoder filled in where it was left open."""
+        """Return the decoder with the loss of the other one filled in if it was left open."""
         return Softmax(as_decoder(self.decoder).for_loss(loss), self.cv)
 
     def objection(self, M: NDArray[Any]) -> str | None:
-        """The other decoder's."""
+        """Return the objection of the other decoder."""
         return self.inner.objection(M)
 
     def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """The other decoder's."""
+        """Return the objection of the other decoder."""
         return self.inner.loo_objection(M)
 
     def worst_margins(self, F: Array, lowest: Array) -> Array:
-        """The other decoder's."""
+        """Return the worst margins of the other decoder."""
         return self.inner.worst_margins(F, lowest)
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return the other decoder's."""
+        """Return the contributions of the other decoder."""
         return self.inner.contributions(F, M)
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
-        """Find the temperature on margins F; rows in which a column has none (NaN) are left out."""
+        """Fit temperature and doubt to margins F; rows with missing margins (NaN) are left out."""
         margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)
         labels = check_labels(y, len(code))
         mass = check_weight(weight, len(labels))
@@ -108,7 +108,7 @@ class Softmax(ProbabilisticDecoder):
         self.temperature_, self.doubt_ = _temperature_and_doubt(self.decoder_.scores(margins, code), labels, mass)
         if not np.isfinite(self.temperature_):
             warnings.warn(
-                f"On {len(labels)} rows of held-out margins the scores tell no more than equal probabilities do.",
+                f"On {len(labels)} rows of held-out margins the scores are no better than equal probabilities.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -129,18 +129,18 @@ class Softmax(ProbabilisticDecoder):
 
 
 def _temperature_and_doubt(D: Array, y: NDArray[np.intp], mass: Array) -> tuple[float, float]:
-    """The T and ε of the least mean of u/((n + 2) T) - log P(y), over a grid of T first: it may have several minima."""
+    """Return the T and ε that minimise the mean of u/((n + 2) T) - log P(y), starting from a grid of T."""
     below = D.max(axis=1, keepdims=True) - D
     spread = below.mean(axis=1)
     if not (spread > 0).any():
         return np.inf, 1.0
-    # A median, as exponential losses make a few rows larger than all others together.
+    # The median, because exponential losses can make a few rows larger than all others together.
     unit = np.quantile(spread[spread > 0], 0.5, weights=mass[spread > 0], method="inverted_cdf")
     below /= unit
     rows, even, least = np.arange(len(y)), 1 / D.shape[1], 1 / (float(mass.sum()) + 2)
 
     def best_doubt(own: Array) -> float:
-        """The likelihood of a mixture is concave in its shares."""
+        """Return the ε of largest likelihood, which is concave in ε."""
 
         def slope(doubt: float) -> float:
             return float(np.average((even - own) / (own + doubt * (even - own)), weights=mass))
@@ -156,7 +156,7 @@ def _temperature_and_doubt(D: Array, y: NDArray[np.intp], mass: Array) -> tuple[
         doubt = best_doubt(own)
         return float(least * inverse - np.average(np.log(own + doubt * (even - own)), weights=mass)), doubt
 
-    # Beyond the upper end u/((n + 2) T) alone costs more than equal probabilities do, log k.
+    # Above the upper end u/((n + 2) T) alone exceeds log k, the loss of equal probabilities.
     low, high = np.log(1e-3), np.log(-np.log(even) / least)
     grid = np.linspace(low, high, int(np.ceil(high - low)) + 1)
     at = int(np.argmin([loss(point)[0] for point in grid]))

@@ -1,4 +1,4 @@
-"""MulticlassSVC: support vector machines that treat all classes in one problem."""
+"""MulticlassSVC: a support vector machine that solves one problem for all classes."""
 
 from __future__ import annotations
 
@@ -24,41 +24,42 @@ FORMULATIONS = ("crammer-singer", "weston-watkins")
 
 
 class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
-    """The multiclass support vector machine: one machine for each class, trained together, without a bias.
+    """Multiclass support vector machine: one score function per class, trained jointly, without a bias.
 
-    It minimises ½ Σ_r ‖w_r‖² + C Σ_i ξ_i, where with the scores f_r(x) = w_r·x (or their kernel form) ξ_i is
+    With the scores f_r(x) = w_r·x (or their kernel form), it minimises ½ Σ_r ‖w_r‖² + C Σ_i ξ_i, where ξ_i is
 
     - max(0, 1 + max_{r ≠ y_i} f_r(x_i) − f_{y_i}(x_i)) in the formulation of Crammer & Singer (2001),
-    - Σ_{r ≠ y_i} max(0, 1 + f_r(x_i) − f_{y_i}(x_i)) in that of Weston & Watkins (1998), whose own margin of 2 would
-      double the machine at twice the C;
+    - Σ_{r ≠ y_i} max(0, 1 + f_r(x_i) − f_{y_i}(x_i)) in the formulation of Weston & Watkins (1998). They use a
+      margin of 2 instead of 1, which doubles the scores at twice the C.
 
-    and predicts the class with the largest score. With two classes both are the binary machine without a bias at 2C.
+    It predicts the class with the largest score. With two classes, both formulations are the binary SVM without a bias
+    at 2C.
 
     Parameters
     ----------
     kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
-        A callable answers the (len(A), len(B)) values of kernel(A, B). "precomputed" takes the kernel values for X:
-        of all pairs of examples in `fit`, of new examples with the training examples later. "linear" keeps the w_r
-        and needs no kernel values.
+        A callable kernel(A, B) returns an array of shape (len(A), len(B)). With "precomputed", X holds kernel values:
+        between all pairs of training examples in `fit`, and between new and training examples in prediction. "linear"
+        stores the w_r and needs no kernel values.
     C : float, default=1.0
-        What a unit of loss costs; 1/β of Crammer & Singer.
+        The cost of a unit of loss; 1/β in Crammer & Singer.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0); "scale" is
-        1 / (n_features · X.var()), "auto" is 1 / n_features. Sample weights do not count in X.var(), as in
-        scikit-learn: where a weight stands for repeated rows, give γ as a number.
+        The γ of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0). "scale" is
+        1 / (n_features · X.var()), "auto" is 1 / n_features. As in scikit-learn, X.var() ignores sample weights: if
+        weights represent repeated rows, set γ to a number.
     degree, coef0 : float, default=3 and 0.0
-        Of the kernels poly and sigmoid.
+        Parameters of the poly and sigmoid kernels; sigmoid ignores `degree`.
     formulation : {"crammer-singer", "weston-watkins"}, default="crammer-singer"
     tol : float, default=1e-3
-        Training stops when no example violates its optimality conditions by more, in units of the score.
+        Training stops when no example violates its optimality conditions by more than this, in units of the score.
     cache_size : float, default=2000
-        Megabytes for the Gram matrix. Beyond it, its rows are computed anew when they are needed again.
+        Size of the Gram matrix cache in megabytes. Rows that do not fit are recomputed when needed.
     max_iter : int, default=10_000
-        The largest number of epochs (linear) or working sets (kernels).
+        The maximum number of epochs (linear) or working sets (kernels).
     warm_start : bool, default=False
-        Begin with the dual variables of the fit before, if that was of as many examples and the same classes.
+        Start from the dual variables of the previous fit, if it had as many examples and the same classes.
     n_jobs : int, optional
-        Threads for kernels; the answer is the same for any number of them.
+        Number of threads for kernels. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seeds the order in which the linear solver visits the examples.
 
@@ -66,18 +67,19 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (k,)
     coef_ : ndarray of shape (k, d)
-        The w_r, for the linear kernel only. With two classes too: coef_[1] − coef_[0] = 2 coef_[1] is the one vector
-        that scikit-learn's binary machines call `coef_`, and the weights of `decision_function`. There is no bias.
+        The w_r, for the linear kernel only. With two classes there are also two rows: coef_[1] − coef_[0] = 2 coef_[1]
+        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`. There is no
+        bias.
     support_ : ndarray of shape (S,)
-        The support patterns: rows of X that take part in some machine.
+        The support patterns: rows of X with a nonzero coefficient for at least one class.
     n_support_ : ndarray of shape (k,)
-        How many support patterns the machine of each class has.
+        The number of support patterns of each class.
     dual_coef_ : ndarray of shape (k, S)
-        Coefficients of the support patterns in each machine, w_r = Σ_i dual_coef_[r, i] x_i; columns have sum 0.
+        Coefficients of the support patterns for each class, w_r = Σ_i dual_coef_[r, i] x_i; each column sums to 0.
     objective_, dual_gap_ : float
-        The objective, and by how much it can at most exceed the smallest one.
+        The objective, and an upper bound on its distance from the minimum.
     n_iter_ : int
-        Epochs or working sets.
+        The number of epochs or working sets.
 
     Examples
     --------
@@ -119,7 +121,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train; a weight multiplies C for its row."""
+        """Fit the SVM. A sample weight multiplies C for its row."""
         self._check_parameters()
         X = validate_data(self, X, **self._checks())
         labels = check_targets(self, X, y)
@@ -127,7 +129,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         cost = np.full(len(labels), float(self.C)) if weight is None else self.C * weight
         classes = check_classes(labels[cost > 0])
         start = self._start(len(labels), classes)
-        # What weighs nothing may have a label that no other has; what it gets here is never read.
+        # Rows with weight zero may have a label that no other row has; their class number is never read.
         numbers = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         problem: dict[str, Any] = {
             "y": numbers,
@@ -154,18 +156,18 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """(n, k) scores; with two classes (n,), the second's less the first's."""
+        """Return the (n, k) scores; with two classes, the score of the second minus that of the first, (n,)."""
         D = self._scores(X)
         return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest score, the first of them on ties."""
+        """Return the class with the largest score; ties go to the first class."""
         D = self.decision_function(X)
         predicted: NDArray[Any] = self.classes_[D.argmax(axis=1) if D.ndim == 2 else (D > 0).astype(np.intp)]
         return predicted
 
     def _keep(self, solution: SpocSolution) -> None:
-        """The parts of a solution that stay."""
+        """Store the fitted attributes of a solution."""
         certificate = solution.certificate
         self.support_ = np.flatnonzero(solution.tau.any(axis=1))
         self.dual_coef_ = np.ascontiguousarray(solution.tau[self.support_].T)
@@ -183,7 +185,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
             )
 
     def _start(self, n: int, classes: NDArray[Any]) -> Array | None:
-        """The dual variables of the last fit, where they are of use."""
+        """Return the dual variables of the previous fit if they can be reused, else None."""
         fitted = self.warm_start and hasattr(self, "dual_coef_")
         if not fitted or self._n_rows_ != n or not np.array_equal(self.classes_, classes):
             return None
@@ -201,6 +203,6 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        self._check_kernel_parameters()
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

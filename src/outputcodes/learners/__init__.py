@@ -1,4 +1,4 @@
-"""Learners: every column of a code trained on the same X, margins answered."""
+"""Learners: they train every column of a code on the same X and return margins."""
 
 from outputcodes.learners.base import Certificate, FittedColumns, Learner
 from outputcodes.learners.kernel.kernel_svm import KernelSVM

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Certificate:
-    """How well each column was solved: duality gap or KKT violation, iterations, converged; (L,) each."""
+    """The accuracy of each column's solution: duality gap or KKT violation, iterations, converged; (L,) each."""
 
     gap: Array
     iterations: Rows
@@ -63,7 +63,7 @@ class Learner:
 
     # The name of the margin loss that the margins minimise; None if the columns don't share one.
     loss: str | None = None
-    # How a comparison treats it where nobody names it.
+    # How a comparison treats it if it is not named.
     planning: ClassVar[Planning] = Planning()
     # Whether `prepare` takes X as `RowBlocks`; otherwise the blocks are joined first.
     takes_blocks: ClassVar[bool] = False
@@ -71,7 +71,7 @@ class Learner:
     joint: ClassVar[bool] = False
     # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
     warm_starts: ClassVar[bool] = False
-    # What one training tells about the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
+    # What one training provides for the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
     # `FittedColumns.dual` and `self_kernel`, None if nothing.
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
 
@@ -114,7 +114,7 @@ class Learner:
         return self
 
     def for_rows(self, rows: Rows, n_rows: int) -> Learner:
-        """Return the learner for some of `n_rows` rows; itself unless it holds arguments with an entry per row."""
+        """Return the learner for some of `n_rows` rows; itself unless it has arguments with an entry per row."""
         return self
 
     def release(self, data: Any) -> None:

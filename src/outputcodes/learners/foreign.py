@@ -1,7 +1,7 @@
-"""How the answers of scikit-learn estimators are read as margins: which method, which loss, which scale.
+"""How the output of scikit-learn estimators becomes margins: which method, which loss, which scale.
 
 A margin must be the f of the loss that its learner minimises. Log-odds are 2f for the logistic loss
-log(1 + e^(-2z)), so they are halved; AdaBoost divides its f by the sum of its weights, so that is undone.
+log(1 + e^(-2z)), so they are halved; AdaBoost divides its f by the sum of its weights, so it is multiplied by them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from outputcodes.learners.base import Learner
 
 Array = NDArray[np.float64]
 
-# Beyond this a margin says nothing more, and every loss is still finite there.
+# Larger margins carry no more information; every loss is still finite here.
 LARGEST_MARGIN = 1e9
 SMALLEST_PROBABILITY = 1e-12
 
 
 class Reading(NamedTuple):
-    """f = scale · answer is the margin of `loss`."""
+    """How an output becomes a margin: f = scale · output is the margin of `loss`."""
 
     loss: str | None
     scale: float
 
 
 def _adaboost(estimator: Any) -> Reading:
-    # Its answer is 4f divided by the sum of its weights, known once it is fitted.
+    # Its output is 4f divided by the sum of its weights, which is known once it is fitted.
     return Reading("exponential", float(np.sum(getattr(estimator, "estimator_weights_", 4.0))) / 4)
 
 
@@ -42,8 +42,8 @@ _HINGE = Reading("hinge", 1.0)
 _SQUARED_HINGE = Reading("squared-hinge", 1.0)
 _SQUARED = Reading("squared", 1.0)
 
-# How the answer of `decision_function` is read, by class name: a reading, or one by the estimator's own `loss`, or a
-# function of the estimator.
+# How the output of `decision_function` becomes margins, by class name: a reading, or one for each value of the
+# estimator's `loss`, or a function of the estimator.
 DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading] | Callable[[Any], Reading]] = {
     "AdaBoostClassifier": _adaboost,
     "GradientBoostingClassifier": {"log_loss": _LOG_ODDS, "exponential": Reading("exponential", 1.0)},
@@ -73,12 +73,12 @@ DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading] | Callable[[Any], Rea
     "SVC": _HINGE,
 }
 
-# Where wrappers that hand on an inner estimator's answer keep it, the fitted one first.
+# The attributes in which wrappers keep the inner estimator whose output they return, the fitted one first.
 _INNER = ("best_estimator_", "final_estimator_", "estimator_", "final_estimator", "estimator")
 
 
 def input_tags(estimator: Any) -> Any:
-    """What kinds of X an estimator takes; pipelines and searches don't tell that their first step takes texts."""
+    """Return the tags of the X that an estimator accepts, including text, which pipelines don't declare themselves."""
     if not hasattr(estimator, "__sklearn_tags__"):
         return InputTags()
     tags = get_tags(estimator).input_tags
@@ -87,7 +87,7 @@ def input_tags(estimator: Any) -> Any:
 
 
 def entrance(estimator: Any) -> Any:
-    """The estimator that sees X first: a pipeline's first step, a search's candidate."""
+    """Return the estimator that receives X first: a pipeline's first step, a search's candidate."""
     if hasattr(estimator, "steps"):
         return entrance(estimator.steps[0][1])
     return entrance(estimator.estimator) if _is_search(estimator) else estimator
@@ -98,14 +98,14 @@ def _is_search(estimator: Any) -> bool:
 
 
 def returns_signs_only(estimator: Any) -> bool:
-    """A classifier with nothing but `predict`: its margins are ±1."""
+    """Return whether a classifier has only `predict`, so that its margins are ±1."""
     return not is_regressor(estimator) and not (
         hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
     )
 
 
 def reading_of(estimator: Any) -> Reading:
-    """The loss and the scale of an estimator's margins.
+    """Return the loss and the scale of an estimator's margins.
 
     Examples
     --------
@@ -138,12 +138,12 @@ def _decision_reading(estimator: Any) -> Reading:
 
 
 def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:
-    """What an estimator is trained on: ±1 for a regressor, classes 0 and 1 (some demand them) for a classifier."""
+    """Return the training targets: ±1 for a regressor, classes 0 and 1 (some require these) for a classifier."""
     return signs.astype(np.float64) if is_regressor(estimator) else (signs > 0).astype(np.intp)
 
 
 def read_margins(estimator: Any, X: Any, scale: float) -> Array:
-    """The margins of one fitted column, +1 being the positive side."""
+    """Return the margins of one fitted column, positive on the side of +1."""
     if not is_regressor(estimator) and hasattr(estimator, "decision_function"):
         f = np.asarray(estimator.decision_function(X), dtype=np.float64)
         f = f[:, -1] - f[:, 0] if f.ndim == 2 and f.shape[1] == 2 else f.reshape(-1)
@@ -156,12 +156,12 @@ def read_margins(estimator: Any, X: Any, scale: float) -> Array:
         f = np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1)
         f = f if is_regressor(estimator) else 2 * f - 1
     if np.isnan(f).any():
-        raise ValueError(f"{estimator!r} answered NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
+        raise ValueError(f"{estimator!r} returned NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
     return np.clip(scale * f, -LARGEST_MARGIN, LARGEST_MARGIN)
 
 
 def weight_argument(estimator: Any) -> str | None:
-    """The name under which `estimator.fit` takes sample weights, or None if it takes none."""
+    """Return the name of the argument of `estimator.fit` for sample weights, or None if it has none."""
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
     if hasattr(estimator, "steps"):

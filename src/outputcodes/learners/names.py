@@ -1,4 +1,4 @@
-"""The one fork: what already fits whole codes is used as it is, any other estimator column by column."""
+"""The names of the learners, and how a name or an estimator becomes one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from outputcodes.learners.single_call import SingleCall
 from outputcodes.learners.trees.stumps import BoostedStumps
 from outputcodes.learners.trees.tree import Tree
 
-# Our own learners, by name.
 LEARNERS: dict[str, Callable[[], Learner]] = {
     "kernel-svm": KernelSVM,
     "linear-svm": LinearSVM,
@@ -31,15 +30,15 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
 
 
 def default_learner() -> Learner:
-    """What learns if nothing is named: with all-pairs and loss-based decoding the best of 120 systems by mean rank.
+    """Return the default learner: with all-pairs and loss-based decoding the best of 120 systems by mean rank.
 
-    See `outputcodes reproduce defaults`. Solved to the last digits, so that a weight is a repetition.
+    See `make reproduce ARGS="defaults"`. The tolerance is tight enough for a weight of 2 to equal a repeated row.
     """
     return LinearSVM(tol=1e-13)
 
 
 def estimators_in(estimator: Any) -> list[Any]:
-    """The estimators behind the classifier's `estimator`: one, one per column, or the default for None."""
+    """Return the estimators in the classifier's `estimator`: one, one per column, or the default for None."""
     if isinstance(estimator, str):
         return [_by_name(estimator)]
     if isinstance(estimator, PerColumn):
@@ -66,15 +65,16 @@ def as_learner(
     if variant not in ("multi-call", "single-call"):
         raise ValueError(f"variant={variant!r} must be 'multi-call' or 'single-call'.")
     if estimator is None and (variant == "single-call" or fit_params):
-        estimator = LogisticRegression(max_iter=1000)  # ours take neither
+        estimator = LogisticRegression(max_iter=1000)  # our own learners support neither
     if estimator is None:
         estimator = default_learner()
     elif isinstance(estimator, str):
         estimator = _by_name(estimator)
     if isinstance(estimator, Learner) and not isinstance(estimator, PerColumn):
         if variant == "single-call" or fit_params:
-            asked = "single call" if variant == "single-call" else f"fit parameters {', '.join(fit_params or ())}"
-            raise ValueError(f"{type(estimator).__name__} trains all columns at once and takes no {asked}.")
+            named = ", ".join(fit_params or ())
+            option = "variant='single-call'" if variant == "single-call" else f"fit parameters ({named})"
+            raise ValueError(f"{type(estimator).__name__} trains all columns at once and does not support {option}.")
         return estimator
     inner = estimators_in(estimator)
     if not inner:
@@ -97,7 +97,7 @@ def as_learner(
     if variant == "multi-call":
         return learner
     if given.positional:
-        raise ValueError("variant='single-call' trains one estimator for all columns; give one, not a list.")
+        raise ValueError("variant='single-call' trains one estimator for all columns; give one estimator, not a list.")
     return SingleCall(learner)
 
 

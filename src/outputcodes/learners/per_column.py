@@ -1,4 +1,4 @@
-"""Any scikit-learn estimator as a learner: a clone for each column, trained on the rows that it sees."""
+"""Any scikit-learn estimator as a learner: one clone per column, trained on the rows of that column."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Array = NDArray[np.float64]
 
 
 class PerColumn(Learner, BaseEstimator):
-    """Train a clone of `estimator` for each column.
+    """A learner that trains one clone of an estimator per column.
 
-    `OutputCodeClassifier` wraps foreign estimators in it by itself; write it out to say how the margins of an
-    estimator that the library does not know are to be read.
+    `OutputCodeClassifier` wraps foreign estimators in it automatically. Use it directly to declare the margin loss and
+    the scale of an estimator that the library does not know.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class PerColumn(Learner, BaseEstimator):
     margin_loss : str, optional
         The margin loss that the estimator minimises; None looks it up, see `outputcodes.learners.foreign`.
     scale : float, optional
-        What the estimator's answer is multiplied by to be the f of that loss; None looks it up.
+        The factor that turns the estimator's output into the f of that loss; None looks it up.
     fit_params : dict, optional
-        Further arguments of the estimator's `fit`; those with one entry a row are cut to the rows of a column.
+        Further arguments of the estimator's `fit`; those with one entry per row are cut to the rows of a column.
     verbose : int, default=0
-        1 prints a line now and then while the columns are trained.
+        1 prints about ten lines of progress while the columns are trained.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class PerColumn(Learner, BaseEstimator):
     'hinge'
     """
 
-    # The places of the columns in the whole code: seeds and estimators belong to these.
+    # The positions of the columns in the whole code, to which seeds and estimators belong.
     _places: Rows | None = None
 
     def __init__(
@@ -81,15 +81,15 @@ class PerColumn(Learner, BaseEstimator):
 
     @property
     def positional(self) -> bool:
-        """Each column has an estimator of its own."""
+        """Whether each column has its own estimator."""
         return isinstance(self.estimator, (list, tuple))
 
     def prepare(self, X: Any, like: Any = None) -> Any:
-        """X itself, in a form whose rows can be taken."""
+        """Return X itself, in a form that can be indexed by rows."""
         return X.tocsr() if hasattr(X, "tocsr") else X
 
     def take(self, columns: Rows, n_columns: int) -> PerColumn:
-        """The learner for some columns of a code of `n_columns`: each keeps its own estimator and its own seed."""
+        """Return the learner for some columns of a code of `n_columns`; each keeps its own estimator and seed."""
         part = copy.copy(self)
         part._places = columns
         if self.positional:
@@ -118,7 +118,7 @@ class PerColumn(Learner, BaseEstimator):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedPerColumn:
-        """Clone and fit, column by column under joblib; `init` is not used."""
+        """Clone and fit one estimator per column with joblib; `init` is ignored."""
         M = np.asarray(M)
         estimators = self._estimators(M.shape[1])
         places = range(M.shape[1]) if self._places is None else self._places
@@ -133,10 +133,10 @@ class PerColumn(Learner, BaseEstimator):
                 params |= _weight_params(estimator, column_weights)
             target = targets_of(estimator, M[y if seen is None else y[seen], j])
             jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
-        # As they come only where someone watches: not every joblib backend can.
+        # Results one by one only for progress reports: not every joblib backend supports generators.
         trained = Parallel(n_jobs=n_jobs, return_as="generator" if self.verbose else "list")(jobs)
         fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)
-        # Some estimators show what they answer, or on which scale, only once they are fitted.
+        # For some estimators the kind of output, or its scale, is known only once they are fitted.
         readings = self._readings(fitted)
         return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, readings, n_jobs)
 
@@ -145,7 +145,7 @@ class PerColumn(Learner, BaseEstimator):
             return [self.estimator] * (n_columns or 1)
         if n_columns is not None and len(self.estimator) != n_columns:
             raise ValueError(
-                f"estimator is a list of {len(self.estimator)} and the code has {n_columns} columns; "
+                f"estimator is a list of {len(self.estimator)} estimators but the code has {n_columns} columns; "
                 "give one estimator per column."
             )
         return list(self.estimator)
@@ -165,11 +165,11 @@ class FittedPerColumn(FittedColumns):
     ----------
     estimators : list of fitted estimators
     rows : list of arrays, or None
-        With precomputed kernels, the rows that each column was trained on: they pick the columns of a new kernel.
+        With a precomputed kernel, the training rows of each column, which are its columns of a new kernel matrix.
     loss : str or None
-        The margin loss that the fitted estimators turned out to have; None if they differ.
+        The margin loss of the fitted estimators; None if they differ.
     signs_only : bool
-        Whether some estimator has nothing but `predict`.
+        Whether some estimator has only `predict`.
     """
 
     def __init__(
@@ -187,14 +187,14 @@ class FittedPerColumn(FittedColumns):
         self.n_jobs = n_jobs
 
     def loss_after_fit(self, declared: str | None) -> str | None:
-        """Return the loss that the fitted estimators turned out to have."""
+        """Return the loss of the fitted estimators."""
         return self.loss
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of X, or of some of its rows."""
+        """Return (n, L) margins of X, or of some of its rows."""
         X = take_rows(X, rows)
         kernel_columns = self.rows or [None] * len(self.estimators)
-        # Threads: prediction mostly runs outside the interpreter lock, and X needs no copy.
+        # Threads: prediction mostly runs outside the interpreter lock, and X need not be copied.
         columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(read_margins)(estimator, X if seen is None else X[:, seen], scale)
             for estimator, scale, seen in zip(self.estimators, self.scales, kernel_columns, strict=True)
@@ -208,7 +208,7 @@ def _common_loss(readings: Sequence[Reading]) -> str | None:
 
 
 def rows_of_params(params: dict[str, Any] | None, n_rows: int, rows: Rows | None) -> dict[str, Any]:
-    """Arguments of `fit`, those with one entry a row cut to some rows."""
+    """Return the arguments of `fit`, those with one entry per row cut to some rows."""
 
     def cut(value: Any) -> Any:
         per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
@@ -225,7 +225,7 @@ def _rows_of_column(
     j: int,
     rows: Rows | None,
 ) -> Rows | None:
-    """The rows a column is trained on, those without weight left out; None for all, so that nothing is copied."""
+    """Return the training rows of a column, without those of weight 0; None for all rows, so that none is copied."""
     takes_part = column != 0 if column_weight is None else (column != 0) & (column_weight[:, j] > 0)
     candidates = np.arange(len(y)) if rows is None else rows
     keep = takes_part[y[candidates]]
@@ -237,7 +237,7 @@ def _rows_of_column(
 def _weights_of_column(
     y: Rows, weight: Array | None, column_weight: Array | None, j: int, seen: Rows | None
 ) -> Array | None:
-    """weight[i]·column_weight[y_i, j] of the rows seen; None where nothing was asked."""
+    """Return weight[i]·column_weight[y_i, j] of the given rows; None without weights."""
     labels = y if seen is None else y[seen]
     own = None if weight is None else take_rows(weight, seen)
     if column_weight is None:
@@ -251,15 +251,15 @@ def _weight_params(estimator: Any, weight: Array) -> dict[str, Array]:
     if name is not None:
         return {name: weight}
     if (weight == weight[0]).all():
-        return {}  # rows without weight are left out already, and nothing else is weighed
+        return {}  # rows of weight 0 are left out already, and the others have equal weights
     raise ValueError(
-        f"weights were asked for (sample_weight, class_weight or column_weight), but {type(estimator).__name__}.fit "
-        "takes none; leave them out or use an estimator that takes sample_weight."
+        f"weights were given (sample_weight, class_weight or column_weight), but {type(estimator).__name__}.fit takes "
+        "none; omit them or use an estimator that accepts sample_weight."
     )
 
 
 def _seeded(estimator: Any, sequence: np.random.SeedSequence) -> Any:
-    """A clone in which every `random_state=None` is replaced by a number of its own."""
+    """Return a clone in which every `random_state=None` is replaced by a seed of its own."""
     copy = clone(estimator)
     open_names = sorted(
         name
@@ -280,7 +280,7 @@ def _fit(
 
 
 def _watched(results: Iterable[Any], total: int, verbose: int) -> Iterable[Any]:
-    """Pass the results on; with `verbose`, say about ten times how far the training is."""
+    """Yield the results; with `verbose`, print the progress about ten times."""
     start, step = time.perf_counter(), max(1, total // 10)
     for done, result in enumerate(results, start=1):
         if verbose and (done % step == 0 or done == total):

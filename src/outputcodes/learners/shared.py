@@ -1,4 +1,4 @@
-"""What our own learners share: each fits whole codes on data prepared once, and is a binary classifier besides."""
+"""The base of our own learners: each fits whole codes on data prepared once, and is also a binary classifier."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ Array = NDArray[np.float64]
 class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
     """Base of the learners that train all columns at once.
 
-    A new one writes `prepare` and `fit_columns` (see `Learner`), names its `loss`, and is thereby also a binary
-    scikit-learn classifier: its `fit` is the code [[-1], [+1]].
+    A subclass writes `prepare` and `fit_columns` (see `Learner`) and names its `loss`. It is then also a binary
+    scikit-learn classifier: its `fit` trains the code [[-1], [+1]].
     """
 
-    # Which X the engine takes.
+    # Which X the learner accepts.
     takes_sparse: ClassVar[bool] = False
     takes_nan: ClassVar[bool] = False
+    # The parameters that make the solver as exact as possible; none where there is no tolerance.
+    exact_parameters: ClassVar[dict[str, Any]] = {}
     # Its own `fit` passes these on; a learner that has such parameters sets them in its constructor.
     n_jobs: int | None = None
     random_state: int | None = None
@@ -50,7 +52,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
         if len(rows) < len(labels) and weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
-        # A kernel keeps its rows without weight, which may hold a third label; what they get here is never read.
+        # A kernel keeps its rows of weight 0, which may have a third label; their sign is never used.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
         self.columns_ = self.fit_columns(
             self.prepare(X),
@@ -66,14 +68,14 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """The margin of each row: positive for the second class."""
+        """Return the margin of each row: positive for the second class."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._checks())
         margins: Array = self.columns_.margins(X)[:, 0]
         return margins
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The second class where the margin is positive, else the first."""
+        """Return the second class where the margin is positive, otherwise the first."""
         margins = self.decision_function(X)
         predicted: NDArray[Any] = self.classes_[(margins > 0).astype(np.intp)]
         return predicted
@@ -86,7 +88,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
         }
 
     def _as_features(self, X: Any) -> Any:
-        """X as the engine takes it, dense rows or csr of float64: for `prepare` and `margins`."""
+        """Validate X for `prepare` and `margins`: float64, dense or csr."""
         return check_array(X, **self._checks())
 
     def __sklearn_tags__(self) -> Any:
@@ -98,7 +100,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
 
 
 def warn_unless_converged(learner: Any, certificate: Certificate) -> None:
-    """Never a silent answer: say how many columns stopped before their tolerance."""
+    """Warn about the columns that did not reach their tolerance."""
     missed = ~certificate.converged
     if missed.any():
         warnings.warn(
@@ -110,7 +112,7 @@ def warn_unless_converged(learner: Any, certificate: Certificate) -> None:
 
 
 def effective_rows(y: Rows, M: NDArray[np.int8], weight: Array | None, rows: Rows | None) -> Rows:
-    """The rows that take part in any column and carry weight, in order."""
+    """Return the rows that take part in any column and have positive weight, in order."""
     candidates = np.arange(len(y)) if rows is None else rows
     if weight is not None:
         candidates = candidates[weight[candidates] > 0]
@@ -119,7 +121,7 @@ def effective_rows(y: Rows, M: NDArray[np.int8], weight: Array | None, rows: Row
 
 
 def class_weights(M: NDArray[np.int8], column_weight: Array | None) -> Array:
-    """(k, L): what an example of class r weighs in column s, apart from its own weight; 0 = absent."""
+    """Return (k, L) weights of an example of class r in column s, apart from its own weight; 0 = absent."""
     present: Array = (M != 0).astype(np.float64)
     if column_weight is not None:
         present *= column_weight

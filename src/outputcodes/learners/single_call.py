@@ -20,18 +20,17 @@ Array = NDArray[np.float64]
 
 
 class SingleCall(Learner, BaseEstimator):
-    """One estimator for all columns: x is followed by the one-hot index s of the column, the label is M(y, s).
+    """One estimator for all columns, trained on x followed by the one-hot index s of the column, with label M(y, s).
 
-    A linear learner then shares one weight vector over all columns, which differ by an offset alone; boosted
-    stumps in this form are AdaBoost.MO. The estimator sees n·L rows.
+    A linear learner then has one weight vector for all columns, which differ only by an offset; boosted stumps in this
+    form are AdaBoost.MO. The estimator is trained on up to n·L rows.
 
     Parameters
     ----------
     learner : PerColumn
-        The estimator to call, and how its margins are read.
+        The estimator, and how its output becomes margins.
     """
 
-    # A column depends on its companions: margins of one are no margins of the other where these differ.
     joint: ClassVar[bool] = True
 
     def __init__(self, learner: PerColumn) -> None:
@@ -43,12 +42,14 @@ class SingleCall(Learner, BaseEstimator):
         return self.learner.loss
 
     def prepare(self, X: Any, like: Any = None) -> Any:
-        """X as numbers, dense or in sparse rows."""
+        """Return X as numbers, dense or csr."""
         if get_tags(self.learner.estimator).input_tags.pairwise:
             raise ValueError("variant='single-call' can't add columns to a precomputed kernel; use 'multi-call'.")
         X = X.tocsr() if sp.issparse(X) else np.asarray(X)
         if X.ndim != 2:
-            raise ValueError("variant='single-call' adds columns to a table of numbers; X is none. Use 'multi-call'.")
+            raise ValueError(
+                "variant='single-call' adds columns to a table of numbers, but X is none; use 'multi-call'."
+            )
         return X
 
     def for_rows(self, rows: Rows, n_rows: int) -> SingleCall:
@@ -92,12 +93,12 @@ class SingleCall(Learner, BaseEstimator):
 
 
 class FittedSingleCall(FittedColumns):
-    """The one fitted estimator, asked once per column.
+    """The fitted estimator, called once per column.
 
     Attributes
     ----------
     fitted : FittedPerColumn
-        It holds the single estimator.
+        Holds the single estimator.
     n_columns : int
     """
 
@@ -108,11 +109,11 @@ class FittedSingleCall(FittedColumns):
         self.n_columns = n_columns
 
     def loss_after_fit(self, declared: str | None) -> str | None:
-        """Return the loss that the fitted estimator turned out to have."""
+        """Return the loss of the fitted estimator."""
         return self.loss
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of X, or of some of its rows."""
+        """Return (n, L) margins of X, or of some of its rows."""
         X = take_rows(X, rows)
         X = X.tocsr() if sp.issparse(X) else np.asarray(X)
         F = np.empty((n_rows_of(X), self.n_columns))
@@ -122,9 +123,9 @@ class FittedSingleCall(FittedColumns):
 
 
 def with_column(X: Any, s: Rows, n_columns: int) -> Any:
-    """X with the index of the column, one-hot, on its right."""
+    """Return X with the one-hot index of the column appended to each row."""
     if sp.issparse(X):
-        # Indices of X's own type: many estimators refuse 64-bit ones.
+        # Indices of X's own type: many estimators reject 64-bit ones.
         places = s.astype(X.indices.dtype), np.arange(len(s) + 1, dtype=X.indptr.dtype)
         one_hot = sp.csr_array((np.ones(len(s)), *places), shape=(len(s), n_columns))
         return sp.hstack([X, one_hot], format="csr")

@@ -1,4 +1,4 @@
-"""BoundSearch: parameters chosen by leave-one-out bounds, every candidate trained once."""
+"""BoundSearch: parameter search by leave-one-out bounds, training every candidate once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from outputcodes.training import TrainedCode
 def _of_the_best(name: str) -> Callable[[Any], bool]:
     def check(search: BoundSearch) -> bool:
         if not search.refit:
-            raise AttributeError(f"BoundSearch(refit=False) keeps no classifier and has no {name}.")
+            raise AttributeError(f"BoundSearch(refit=False) keeps no classifier and has no {name}; set refit=True.")
         getattr(getattr(search, "best_estimator_", search.estimator), name)
         return True
 
@@ -36,43 +36,45 @@ def _of_the_best(name: str) -> Callable[[Any], bool]:
 
 
 class BoundSearch(MetaEstimatorMixin, BaseEstimator):
-    """Search over parameters in which every candidate is trained once and judged by its leave-one-out bound.
+    """Parameter search that trains every candidate once and scores it by its leave-one-out bound.
 
     Parameters
     ----------
     estimator : OutputCodeClassifier
-        Over `KernelSVM`, whose leave-one-out error is bounded by `outputcodes.bounds.loo_error_bound` (with a free bias
-        or an indefinite kernel it is estimated), or over `Ridge`, whose leave-one-out error is exact.
+        A classifier based on `KernelSVM`, whose leave-one-out error is bounded by `outputcodes.bounds.loo_error_bound`
+        (estimated with a free bias or an indefinite kernel), or on `Ridge`, whose leave-one-out error is exact.
     param_grid : dict or list of dicts
         As for `GridSearchCV`: "estimator__gamma", "estimator__C", "decoder", "code", …
     refit : bool, default=True
-        Keep the best classifier, as it was trained in the search, and predict with it.
+        Whether to keep the best classifier, as trained during the search, and predict with it.
     ties_as_errors : bool, default=True
-        Whether the bound counts a tie with a wrong class, as for `leave_one_out`.
+        Whether the bound counts a tie with a wrong class as an error, as in `leave_one_out`.
 
     Attributes
     ----------
-    best_params_, best_index_ : the candidate of the least leave-one-out error
-        Of several, the one of the smallest gamma, then of the smallest C (for Ridge of the largest alpha), then the
-        first.
+    best_params_, best_index_ : the candidate with the smallest leave-one-out error
+        Ties are broken by the smallest gamma, then the smallest C (for Ridge, the largest alpha), then the order of
+        the grid.
     best_score_ : float
-        1 − its leave-one-out error.
+        1 − the leave-one-out error of the best candidate.
     best_estimator_ : OutputCodeClassifier
-        If `refit`.
+        The best classifier. Only available if `refit=True`.
     cv_results_ : dict of arrays
-        The whole curve in the order of the grid: "params", "param_…", "loo_error", "loo_kind" ("exact", "bound" or
+        The results in the order of the grid: "params", "param_…", "loo_error", "loo_kind" ("exact", "bound" or
         "estimate"), "mean_test_score" (1 − loo_error), "rank_test_score" and "mean_fit_time" in seconds.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
-    Candidates that differ only in gamma and C are trained one after another, gamma rising and for each gamma C, every
-    one from the dual variables of the last. Kernels that differ only in gamma share squared distances; where a gamma
-    is a whole multiple of the one before, as in grids of powers of 2 or 10, kernel values are powers of the last ones.
-    A code is drawn once for all candidates, unless the grid varies `random_state`.
+    Candidates that differ only in gamma and C are trained in sequence, by increasing gamma and then by increasing C.
+    Each one starts from the dual variables of the previous one. Kernels that differ only in gamma share squared
+    distances. Where gamma is an integer multiple of the previous gamma, as in grids of powers of 2 or 10, the kernel
+    values are computed as powers of the previous ones. The code is drawn once for all candidates, unless the grid
+    varies `random_state`.
 
-    Over gamma the minimum of the bound is near that of the error. Over C it isn't: the bound counts dual variables,
-    which are at most C, and prefers the smallest. Give C one value, or choose it by cross-validation.
+    As a function of gamma, the bound has its minimum near the minimum of the error. As a function of C it does not:
+    the bound counts dual variables, which are at most C, and prefers the smallest C. Set C to a single value, or
+    choose it by cross-validation.
 
     Examples
     --------
@@ -95,20 +97,20 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         self.ties_as_errors = ties_as_errors
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train and judge every candidate."""
+        """Train and score every candidate."""
         as_judged(self.estimator)
         refuse_multilabel(y)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
-            raise ValueError(f"param_grid={self.param_grid!r} holds no candidate; {{}} is the estimator as it is.")
+            raise ValueError(f"param_grid={self.param_grid!r} holds no candidate; use {{}} for the estimator as is.")
         if isinstance(self.estimator.estimator, str) and any(
             name.startswith("estimator__") for params in candidates for name in params
         ):
             raise ValueError(
-                f"param_grid={self.param_grid!r} varies parameters of estimator={self.estimator.estimator!r}, a name; "
-                "give the object, KernelSVM() or Ridge()."
+                f"param_grid={self.param_grid!r} varies parameters of estimator={self.estimator.estimator!r}, which "
+                "is a name; pass an instance, KernelSVM() or Ridge()."
             )
-        # Candidates share no object, neither with each other nor with the user's grid.
+        # Candidates share no objects with each other or with the user's grid.
         models = [clone(self.estimator).set_params(**clone(params, safe=False)) for params in candidates]
         learners = [as_judged(model) for model in models]
         for doubt in sorted({doubt for learner in learners if (doubt := learner.leave_one_out_doubt())}):
@@ -121,8 +123,6 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         for index in _path(candidates):
             start = time.perf_counter()
             model, learner = models[index], learners[index]
-            if before is not None and type(before.problem.learner) is not type(learner):
-                before = None  # what another kind of learner prepared and solved is of no use
             if before is not None:
                 before.problem.learner.release(before.problem.data)
             given = model.random_state
@@ -173,18 +173,18 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_of_the_best("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The scores of the best classifier."""
+        """Return the scores of the best classifier."""
         return self._best().decision_function(X)
 
     @available_if(_of_the_best("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The class probabilities of the best classifier, where it has them."""
+        """Return the class probabilities of the best classifier, if it supports them."""
         probabilities: NDArray[np.float64] = self._best().predict_proba(X)
         return probabilities
 
     @available_if(_of_the_best("score"))
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The accuracy of the best classifier."""
+        """Return the accuracy of the best classifier."""
         return float(self._best().score(X, y, sample_weight))
 
     def _best(self) -> OutputCodeClassifier:
@@ -198,13 +198,13 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "classifier_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
         if tags.classifier_tags is not None:
-            # Leave-one-out errors are known for one label a row.
+            # Leave-one-out errors are only available with one label per row.
             tags.classifier_tags.multi_label = False
         return tags
 
 
 def _path(candidates: list[dict[str, Any]]) -> list[int]:
-    """The order of training: what differs only in gamma and C together, gamma rising and for each gamma C."""
+    """Return the training order: groups that differ only in gamma and C, by increasing gamma and then increasing C."""
     groups: dict[str, int] = {}
 
     def place(index: int) -> tuple[float, ...]:

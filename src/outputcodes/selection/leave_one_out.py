@@ -1,4 +1,4 @@
-"""The leave-one-out error of a trained classifier without training again: exact, bounded or estimated."""
+"""Leave-one-out error of a trained classifier, exact, bounded or estimated, without retraining."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from outputcodes.training import Problem, TrainedCode, alone_on_its_side
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """What is known of the leave-one-out error.
+    """Leave-one-out error of a classifier: the exact value, a bound or an estimate.
 
     Attributes
     ----------
     error : float
-        The share, by weight, of the examples that are, or may be, wrong when left out.
+        The weighted share of the examples that are, or may be, misclassified when left out.
     kind : {"exact", "bound", "estimate"}
-        The error itself; never below it; or near it, without a guarantee.
+        Whether `error` is the exact error, an upper bound on it, or an estimate without a guarantee.
     wrong : ndarray of bool, shape (n,)
-        Which examples those are, among those of positive weight.
+        Mask of the misclassified examples, among the examples with positive weight.
     """
 
     error: float
@@ -46,21 +46,22 @@ def leave_one_out(
     *,
     ties_as_errors: bool = True,
 ) -> LeaveOneOut:
-    """The leave-one-out error of a fitted classifier on the sample it was fitted on.
+    """Return the leave-one-out error of a fitted classifier on its training sample.
 
-    Exact for learners that answer `leave_one_out_margins` (Ridge); for KernelSVM the bound of
-    `outputcodes.bounds.loo_error_bound`, or with a free bias or an indefinite kernel an estimate, which is said with a
-    warning. A kernel that you give, as a function or as a matrix, must be positive semi-definite. The code and what the
-    decoder has learned are the same with and without the example, and so are balanced weights.
+    The error is exact for learners that implement `leave_one_out_margins` (Ridge). For KernelSVM it is the bound of
+    `outputcodes.bounds.loo_error_bound`, or, with a free bias or an indefinite kernel, an estimate, with a
+    warning. A kernel passed as a function or as a matrix must be positive semi-definite. The code, the fitted decoder
+    and balanced weights are kept the same with and without the example.
 
     Parameters
     ----------
     model : OutputCodeClassifier
-        Fitted, with a KernelSVM or Ridge.
-    X, y, sample_weight : what it was fitted on
+        A fitted classifier based on KernelSVM or Ridge.
+    X, y, sample_weight : the training sample of the model
     ties_as_errors : bool, default=True
-        Whether the bound counts a tie with a wrong class, which the decoder may break in its favour. The theorem does
-        not; but where all columns say no, Hamming decoding ties everywhere and its bound without ties would be 0.
+        Whether the bound counts a tie with a wrong class as an error, because the decoder may choose that class. The
+        theorem does not count ties. However, where all columns predict −1, Hamming decoding ties everywhere and the
+        bound without ties would be 0.
 
     Examples
     --------
@@ -78,13 +79,13 @@ def leave_one_out(
     refuse_multilabel(y)
     if doubt := learner.leave_one_out_doubt():
         warnings.warn(doubt, UserWarning, stacklevel=2)
-    # The sample is checked by a copy, which takes its classes from it; what it would draw is of no use here.
+    # A copy validates the sample and takes its classes from it; its random code is not used here.
     other = copy.copy(model).set_params(random_state=0)
     posed = other.pose(X, y, sample_weight)
     if other.n_features_in_ != model.n_features_in_:
-        raise ValueError(f"X has {other.n_features_in_} features; the model was fitted on {model.n_features_in_}.")
+        raise ValueError(f"X has {other.n_features_in_} features, but the model was fitted on {model.n_features_in_}.")
     if not np.array_equal(posed.targets.classes, model.classes_):
-        raise ValueError(f"y has the classes {posed.targets.classes}; the model was fitted on {model.classes_}.")
+        raise ValueError(f"y has the classes {posed.targets.classes}, but the model was fitted on {model.classes_}.")
     return judge(TrainedCode(posed.problem, model.code_, model.columns_), model.decoder_, ties_as_errors)
 
 
@@ -95,15 +96,15 @@ def as_judged(model: Any) -> Learner:
         if learner.leave_one_out is not None:
             return learner
     raise ValueError(
-        f"{model!r} has no leave-one-out error after one training; give an OutputCodeClassifier over KernelSVM or "
-        "Ridge (and put other steps of a pipeline around the search)."
+        f"{model!r} has no leave-one-out error after one training; use an OutputCodeClassifier based on KernelSVM "
+        "or Ridge (and put the other steps of a pipeline around the search)."
     )
 
 
 def refuse_multilabel(y: Any) -> None:
-    """Refuse a multilabel y."""
+    """Raise ValueError for a multilabel y."""
     if indicates_labels(y):
-        raise ValueError("y is multilabel; leave-one-out errors are known for one label per row.")
+        raise ValueError("y is multilabel; leave-one-out errors need one label per row.")
 
 
 def judge(trained: TrainedCode, decoder: Decoder, ties_as_errors: bool = True) -> LeaveOneOut:
@@ -111,7 +112,7 @@ def judge(trained: TrainedCode, decoder: Decoder, ties_as_errors: bool = True) -
     problem, columns = trained.problem, trained.columns
     learner, M, labels = problem.learner, trained.code.matrix(), problem.labels
     at, column = alone_on_its_side(M, labels)
-    # Without the only example of a side, a column returns the other one; without the only one of both, 0.
+    # Without the only example of one side, a column returns the other side; without the only example of both, 0.
     alone = np.where(columns.live[column], -M[labels[at], column], 0.0)
     if learner.leave_one_out == "exact":
         F = trained.leave_one_out_margins()
@@ -119,13 +120,15 @@ def judge(trained: TrainedCode, decoder: Decoder, ties_as_errors: bool = True) -
         return _of(decoder.predict(F, M) != labels, "exact", problem)
     alpha = np.zeros((len(labels), M.shape[1])) if columns.fitted is None else columns.dual()
     if len(alpha) != len(labels):
-        raise ValueError(f"X and y have {len(labels)} rows of positive weight; the model was fitted on {len(alpha)}.")
+        raise ValueError(
+            f"X and y have {len(labels)} rows of positive weight, but the model was fitted on {len(alpha)}."
+        )
     F = trained.training_margins()
     F[at, column], alpha[at, column] = alone, 0.0
     diag = learner.self_kernel(problem.data, problem.rows)
     doubt = learner.leave_one_out_doubt()
     if doubt:
-        diag = np.maximum(diag, 0.0)  # an indefinite kernel may have negative ones
+        diag = np.maximum(diag, 0.0)  # an indefinite kernel may have negative diagonal values
     wrong = loo_errors_in_place(F, labels, M, alpha, diag, decoder, ties_as_errors)
     return _of(wrong, "estimate" if doubt else "bound", problem)
 

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import take_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import Softmax
+from outputcodes.decoders.classifier import resolved_for
 from outputcodes.selection.metrics import row_losses
 from outputcodes.selection.results import Cell, Decoded, Measurement
 from outputcodes.training import TrainedCode
@@ -75,7 +77,7 @@ def measure(
     coded = isinstance(final, OutputCodeClassifier)
     if steps is not None:
         X_train, X_test = steps.fit_transform(X_train, y[train]), steps.transform(X_test)
-    elif coded and final.__sklearn_tags__().input_tags.pairwise:
+    elif coded and get_tags(final).input_tags.pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
     probable = metric == "log-loss"
     if coded:
@@ -102,14 +104,16 @@ def _read(
     F = model.margins(X)
     shared = time.perf_counter() - start
     for name, given in decoders.items():
-        if trained.objection(given) is not None:
+        decoder = resolved_for(given, trained.loss)
+        M = decoder.as_read(trained.code)
+        if decoder.objection(M) is not None:
             continue
-        decoder = trained.decoder(given)
+        decoder = trained.fit_decoder(decoder)
         if probable and not decoder.has_probabilities:
             decoder = trained.fit_decoder(Softmax(decoder))
         start = time.perf_counter()
-        P = decoder.probabilities(F, trained.code) if probable else None
-        predicted = model.classes_[decoder.predict(F, trained.code)]
+        P = decoder.probabilities(F, M) if probable else None
+        predicted = model.classes_[decoder.predict(F, M)]
         yield name, predicted, P, shared + time.perf_counter() - start
 
 

@@ -11,7 +11,7 @@ from outputcodes.selection.results import Result
 
 
 @dataclass(frozen=True)
-class Column:
+class RankingColumn:
     """A column of the table: the field of a `Result` that it shows, its heading, and the text of a cell.
 
     `number` says whether it is set to the right.
@@ -23,7 +23,7 @@ class Column:
     number: bool = True
 
 
-def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[Column]:
+def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[RankingColumn]:
     """Return the columns of a ranking in their order, without those that would be empty.
 
     >>> rows = [Result("SVC", fold_errors=(0.1, 0.2), rank=1)]
@@ -37,17 +37,17 @@ def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[Co
         return "" if row.interval is None else f"{scale * (row.interval[1] - row.error):.{digits}f}"
 
     columns = [
-        Column("rank", "#", lambda row: _known(row.rank, "d")),
-        Column("learner", "learner", lambda row: row.learner, number=False),
-        Column("code", "code", lambda row: row.code, number=False),
-        Column("decoder", "decoder", lambda row: row.decoder, number=False),
-        Column("columns", "L", lambda row: _known(row.columns, "d")),
-        Column("error", unit, lambda row: f"{scale * row.error:.{digits}f}"),
-        Column("interval", "± 95 %", plus_minus),
-        Column("p_value", "p", lambda row: _chance(row.p_value)),
-        Column("fit_seconds", "fit s", lambda row: _known(row.fit_seconds, ".3f")),
-        Column("predict_seconds", "predict s", lambda row: _known(row.predict_seconds, ".3f")),
-        Column("size_bytes", "size", lambda row: _size(row.size_bytes)),
+        RankingColumn("rank", "#", lambda row: _known(row.rank, "d")),
+        RankingColumn("learner", "learner", lambda row: row.learner, number=False),
+        RankingColumn("code", "code", lambda row: row.code, number=False),
+        RankingColumn("decoder", "decoder", lambda row: row.decoder, number=False),
+        RankingColumn("columns", "L", lambda row: _known(row.columns, "d")),
+        RankingColumn("error", unit, lambda row: f"{scale * row.error:.{digits}f}"),
+        RankingColumn("interval", "± 95 %", plus_minus),
+        RankingColumn("p_value", "p", lambda row: _chance(row.p_value)),
+        RankingColumn("fit_seconds", "fit s", lambda row: _known(row.fit_seconds, ".3f")),
+        RankingColumn("predict_seconds", "predict s", lambda row: _known(row.predict_seconds, ".3f")),
+        RankingColumn("size_bytes", "size", lambda row: _size(row.size_bytes)),
     ]
     return [column for column in columns if any(map(column.text, results))]
 

@@ -68,7 +68,7 @@ def test_newcomers_in_the_tables_of_names_are_tried_after_the_others(monkeypatch
     monkeypatch.setitem(LEARNERS, "my-ridge", MyRidge)
     monkeypatch.setitem(SYSTEMS, "my-system", System(DummyClassifier))
     monkeypatch.setitem(DECODERS, "my-decoder", lambda: LossBased(lambda z: np.maximum(1 - z, 0) ** 3))
-    monkeypatch.setitem(LOSSES, "my-loss", Loss("my-loss", lambda z: -z, None, 0.0, False, False, True, False))
+    monkeypatch.setitem(LOSSES, "my-loss", Loss("my-loss", lambda z: -z, None, None, 0.0, False, False, True, False))
     plan = make_plan(1000, 5)
     tried = {name for cell in plan.cells for name in (cell.learner, cell.code, *cell.decoders)}
     assert {"newcomer", "my-ridge", "my-system", "my-decoder", "my-loss"} <= tried

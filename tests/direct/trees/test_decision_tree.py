@@ -239,13 +239,13 @@ def test_it_can_be_pickled():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"questions": ("oblique",)}, "'axis' among them"),
+        ({"questions": ("oblique",)}, "that includes 'axis'"),
         ({"questions": "axis"}, "questions='axis' must be a sequence"),
         ({"questions": ("axis", "cube")}, "must be a sequence of axis, oblique, sphere"),
         ({"criterion": "ginny"}, "did you mean 'gini'"),
-        ({"min_region": 0}, "min_region=0 must be a whole number of at least 1"),
-        ({"max_depth": 1.5}, r"max_depth=1\.5 must be a whole number"),
-        ({"n_folds": 1}, "n_folds=1 must be a whole number of at least 2"),
+        ({"min_region": 0}, "min_region=0 must be an integer of at least 1"),
+        ({"max_depth": 1.5}, r"max_depth=1\.5 must be an integer"),
+        ({"n_folds": 1}, "n_folds=1 must be an integer of at least 2"),
         ({"max_centres": 0}, "max_centres=0 must be"),
         ({"min_gain": -1}, "min_gain=-1 must be a number of at least 0"),
         ({"pruning": "best"}, "pruning='best' must be 'cv', a number of at least 0, or None"),

@@ -58,5 +58,5 @@ def test_a_drawing_has_a_box_for_each_node_and_a_line_to_each_child():
 def test_errors():
     with pytest.raises(NotFittedError):
         export_text(DecisionTree())
-    with pytest.raises(ValueError, match="feature_names must hold 4 names, one per feature, got 1"):
+    with pytest.raises(ValueError, match="feature_names must have 4 names, one per feature, got 1"):
         export_text(DecisionTree().fit(X, y), ["only"])

@@ -154,9 +154,9 @@ def test_too_few_steps_are_said():
         ({"gamma": "large"}, "gamma='large' must be"),
         ({"degree": np.nan}, "degree=nan must be a finite number"),
         ({"bias": True}, "bias=True must be 'free', 'folded' or 'none'"),
-        ({"kernel": "precomputed"}, "needs a square X to train on"),
+        ({"kernel": "precomputed"}, "needs a square X in fit"),
         ({"kernel": "poly", "gamma": 1e300}, "kernel values are not finite"),
-        ({"cache_size": 1e-9}, "cache_size=1e-09 MB holds no two rows"),
+        ({"cache_size": 1e-9}, "cache_size=1e-09 MB is too small for two rows"),
     ],
 )
 def test_bad_parameters(params, message):

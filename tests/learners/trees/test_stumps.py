@@ -81,7 +81,7 @@ def problem(seed, n=30, d=3, k=4, L=11, distinct=5, missing=0.0):
     return X, y, random_code(rng, k, L).astype(np.int8), rng.choice([0.0, 0.5, 1.0, 3.0], size=n)
 
 
-@pytest.mark.filterwarnings("ignore:.*columns answer 0")
+@pytest.mark.filterwarnings("ignore:.*columns return 0")
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), hypotheses=st.sampled_from(HYPOTHESES), missing=st.sampled_from([0.0, 0.3]))
 def test_each_round_of_each_column_is_adaboosts(seed, hypotheses, missing):

@@ -1,4 +1,4 @@
-"""BoostedStumps as users meet it: threads, warm starts, early stopping, answers for new rows, errors."""
+"""BoostedStumps as users meet it: threads, warm starts, early stopping, margins of new rows, errors."""
 
 import _thread
 import pickle
@@ -60,7 +60,7 @@ def test_a_warm_start_goes_on_to_the_same_answer(hypotheses):
 def test_columns_that_stopped_stay_as_they_are_while_others_go_on():
     iris, species = load_iris(return_X_y=True)
     fitted = OutputCodeClassifier(BoostedStumps(12, "discrete"), code="one-vs-all").fit(iris, species).columns_.fitted
-    # Setosa is told apart by one stump; ε = 0 counts as 1e-10.
+    # One stump separates setosa; ε = 0 counts as 1e-10.
     assert fitted.n_rounds.tolist() == [1, 12, 12]
     assert fitted.stopped.tolist() == [True, False, False]
     assert abs(fitted.left[0, 0]) == pytest.approx(np.log(1e10) / 2)
@@ -118,7 +118,7 @@ def test_held_out_rows_leave_every_class_to_train_on():
 def test_a_column_without_any_edge_answers_0_and_says_so():
     exclusive_or = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     for hypotheses in HYPOTHESES:
-        with pytest.warns(UserWarning, match="1 of 1 columns answer 0"):
+        with pytest.warns(UserWarning, match="1 of 1 columns return 0"):
             model = BoostedStumps(5, hypotheses).fit(exclusive_or, [0, 1, 1, 0])
         assert not model.decision_function(exclusive_or).any()
         assert model.n_iter_ == 0
@@ -142,10 +142,10 @@ def test_fitted_columns_can_be_pickled():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_rounds": 0}, "n_rounds=0 must be a whole number"),
-        ({"n_iter_no_change": 1.5}, r"n_iter_no_change=1\.5 must be a whole number"),
+        ({"n_rounds": 0}, "n_rounds=0 must be an integer"),
+        ({"n_iter_no_change": 1.5}, r"n_iter_no_change=1\.5 must be an integer"),
         ({"hypotheses": "real"}, "hypotheses='real' must be 'confidence' or 'discrete'"),
-        ({"bins": 1}, "bins=1 must be 'exact' or a whole number from 2 to 256"),
+        ({"bins": 1}, "bins=1 must be 'exact' or an integer from 2 to 256"),
         ({"bins": 1000}, "bins=1000 must be"),
         ({"smoothing": 0}, "smoothing=0 must be a positive number"),
         ({"validation_fraction": 1}, "validation_fraction=1 must be between 0 and 1"),
@@ -165,9 +165,9 @@ def test_bad_data():
         learner.prepare([[np.inf], [1.0]])
     data = learner.prepare(X)
     fitted = learner.fit_columns(data, y, ALL_PAIRS)
-    with pytest.raises(ValueError, match="X has 3 features, and the stumps know 64"):
+    with pytest.raises(ValueError, match="X has 3 features, but the stumps were trained on 64"):
         fitted.margins(X[:, :3])
-    with pytest.raises(ValueError, match="init has 45 columns and the code has 1"):
+    with pytest.raises(ValueError, match="init has 45 columns but the code has 1"):
         learner.fit_columns(data, y, ALL_PAIRS[:, :1], init=fitted)
     one_sided = np.where(ALL_PAIRS > 0, 0.0, 1.0)
     with pytest.raises(ValueError, match="column 0 has no weight on its positive side"):

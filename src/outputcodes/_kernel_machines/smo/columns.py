@@ -1,8 +1,8 @@
-"""Many small columns on one Gram matrix in memory, each solved to its end by sequential minimal optimisation.
+"""Sequential minimal optimisation of many small columns, one after another, on one Gram matrix in memory.
 
-Column c is the problem of `smo` on rows[starts[c] : starts[c + 1]] of the Gram matrix, and the same part of t, β, lo,
-hi and e is its own. A column that sees all rows works on the matrix itself; of another's, only those rows are copied
-that its coefficients have touched.
+Column c is the problem of `pairs` on rows[starts[c] : starts[c + 1]] of the Gram matrix, with the same slice of t, β,
+lo, hi and e. A column that contains all rows uses the matrix itself. For other columns, a row is copied when one of
+its coefficients is first used.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from outputcodes._kernel_machines.working_sets import REFRESHES
 def solve_block(  # type: ignore[no-untyped-def]
     store, offset, balanced, rows, starts, target, beta, lo, hi, e, steps, tol, max_steps, budget
 ):
-    """Solve one column after another until `budget` values have been read; the number of columns that are done.
+    """Solve one column after another until `budget` values have been read; return the number of finished columns.
 
-    β, e and steps change in place. `balanced` is None without the constraint Σβ = 0: of the two solvers only one is
-    then compiled.
+    β, e and steps are changed in place. `balanced` is None without the constraint Σβ = 0, so that only one of the two
+    solvers is compiled.
     """
     n, longest = store.shape[1], 0
     for c in range(steps.size):

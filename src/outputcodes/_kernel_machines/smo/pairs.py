@@ -6,11 +6,12 @@ The problem of one column, in signed coefficients β_i = t_i α_i, is
 
 With e = t − Kβ, a coefficient may grow if β < hi ("up") and shrink if β > lo ("low"); β is optimal within ε when
 max{e_i : i up} − min{e_j : j low} ≤ ε (Keerthi et al. 2001). A pair is chosen by its second-order gain
-(Fan, Chen & Lin 2005, WSS 2). Without the constraint 0 takes part in both extrema.
+(Fan, Chen & Lin 2005, WSS 2). Without the constraint, both extrema include 0.
 
-Arrays: row i of K is lines[slot[i]·p : (slot[i] + 1)·p], p being the number of rows. Where slot[i] is −1, it is first
-copied there from row rows[i] of `store`, as row number slot[p] of those in `lines`; from runs[r] to runs[r + 1], `rows`
-are neighbours. work (4, p) holds e, 0 or −BIG for up, 0 or +BIG for low, and the diagonal. β and e change in place.
+Arrays: row i of K is lines[slot[i]·p : (slot[i] + 1)·p], where p is the number of rows. If slot[i] is −1, the row is
+first copied from row rows[i] of `store` and becomes row number slot[p] of `lines`. From runs[r] to runs[r + 1], `rows`
+are consecutive numbers. work (4, p) holds e, 0 or −BIG for up, 0 or +BIG for low, and the diagonal, in float64. β and e
+are changed in place.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(nogil=True, cache=True)
 def line(lines, slot, store, rows, runs, i):  # type: ignore[no-untyped-def]
-    """Row i of the Gram matrix of `rows`, copied out of `store` when it is first asked for."""
+    """Return row i of the Gram matrix of `rows`; it is copied from `store` on first use."""
     p = rows.size
     if slot[i] < 0:
         slot[i] = slot[p]
@@ -40,7 +41,7 @@ def line(lines, slot, store, rows, runs, i):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def runs_of(numbers):  # type: ignore[no-untyped-def]
-    """Where in `numbers` each run of neighbours begins, and the end."""
+    """Return the start of each run of consecutive numbers, followed by the end."""
     runs = np.empty(numbers.size + 1, np.int64)
     count = 0
     for a in range(numbers.size):
@@ -53,14 +54,14 @@ def runs_of(numbers):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def set_sides(i, beta, lo, hi, up, low):  # type: ignore[no-untyped-def]
-    """Whether coefficient i may grow, and whether it may shrink."""
+    """Set whether coefficient i may grow and whether it may shrink."""
     up[i] = 0 if beta[i] < hi[i] else -BIG
     low[i] = 0 if beta[i] > lo[i] else BIG
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def solve_pairs(lines, slot, store, rows, runs, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Pairs under Σβ constant, until the violation is at most `tol`; the number of steps."""
+    """Optimise pairs with Σβ constant until the violation is at most `tol`; return the number of steps."""
     e, up, low, diag = work[0], work[1], work[2], work[3]
     row_i = row_j = line(lines, slot, store, rows, runs, 0)
     step = 0.0
@@ -84,13 +85,13 @@ def solve_pairs(lines, slot, store, rows, runs, work, beta, lo, hi, tol, max_ste
 
 @njit(nogil=True, cache=True)
 def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-untyped-def]
-    """The (x, y) in a box that makes g·x + h·y − ½(a·x² + 2b·x·y + c·y²) largest; a, c > 0."""
+    """Return the (x, y) in a box that maximises g·x + h·y − ½(a·x² + 2b·x·y + c·y²); a, c > 0."""
     det = a * c - b * b
     if det > TAU * a * c:
         x, y = (g * c - h * b) / det, (h * a - g * b) / det
         if low_x <= x <= high_x and low_y <= y <= high_y:
             return x, y
-    # Else the best point is on an edge.
+    # Otherwise, the best point is on an edge.
     best_x = best_y = most = 0.0
     for edge in range(4):
         if edge < 2:
@@ -107,9 +108,10 @@ def _best_two(a, b, c, g, h, low_x, high_x, low_y, high_y):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def solve_unbalanced(lines, slot, store, rows, runs, offset, work, beta, lo, hi, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Without the constraint on Σβ, two coefficients at a time (Steinwart, Hush & Scovel 2011); the number of steps.
+    """Optimise two coefficients at a time without the constraint on Σβ; return the number of steps.
 
-    `offset` is added to the kernel values, and is part of the diagonal already.
+    The method is that of Steinwart, Hush & Scovel (2011). `offset` is added to the kernel values; the diagonal already
+    includes it.
     """
     e, up, low, diag = work[0], work[1], work[2], work[3]
     inverse = np.empty(e.size)

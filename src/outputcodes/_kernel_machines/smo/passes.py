@@ -1,15 +1,15 @@
-"""One pass over the coefficients of a column: its gradient brought up to date, and the coefficient to move next.
+"""Inner loops of sequential minimal optimisation, written so that the compiler vectorises them.
 
-With e = t − Kβ, and the conditions that let a coefficient grow (up = 0, else −BIG) and shrink (low = 0, else BIG):
+With e = t − Kβ, up = 0 for coefficients that may grow (else −BIG) and low = 0 for those that may shrink (else BIG):
 
     move_pair      e ← e − step·(K_i − K_j);       argmax e_i, i free to grow
     pair_gains     argmax_j (e_i − e_j)² / (K_ii + K_jj − 2 K_ij), max e_i − e_j, j free to shrink
     move_two       e ← e − x·K_i − y·K_j − shift;  argmax_i slope_i² / K_ii, max slope_i
-    partner_gains  argmax_j slope_j² / (K_jj − K_ij² / K_ii), once i has moved by x and moves along
+    partner_gains  argmax_j slope_j² / (K_jj − K_ij² / K_ii), after i has moved by x and moves with j
 
-These are plain loops that the compiler turns into vector instructions. It does so for the maximum of integers, not of
-floats, which might be NaN; so values are compared by their bits, as integers in the same order. The last bits give way
-to the place of the value: of values that agree to 1e-11 the first wins, on every processor.
+Compilers vectorise the maximum of integers, but not of floats, which might be NaN. The loops therefore compare values
+by their bits, which have the same order, and replace the last bits by the position: of values that agree to about 1e-11
+the first wins, on every processor. Arrays are one-dimensional and at most 65,536 long; no value is NaN.
 """
 
 from __future__ import annotations
@@ -18,52 +18,48 @@ import numpy as np
 from numba import njit
 
 BIG = 1e30
-# What stands in for a curvature that is not positive, as in LIBSVM.
+# Replaces a curvature that is not positive, as in LIBSVM.
 TAU = 1e-12
-# The bits that hold the place, counted from the end: for no more than 65,536 coefficients.
+# Mask of the last bits of a value, which are replaced by its position, counted from the end.
 PLACE = 0xFFFF
-_ALL_BUT_SIGN = 0x7FFFFFFFFFFFFFFF
-# Divisors are positive: without a check for 0, which only another error model leaves out, loops become vector code.
-_PASS = {
-    "nogil": True,
-    "cache": True,
-    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
-    "error_model": "numpy",
-}
+_SIGNLESS = 0x7FFFFFFFFFFFFFFF
+# Divisors are positive. The error model "numpy" omits the check for 0, which would prevent vectorisation.
+_PASS = {"nogil": True, "cache": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
 
 
 @njit(**_PASS)
 def _bits(value):  # type: ignore[no-untyped-def]
-    """A float as an integer: in the same order if none is negative."""
+    """Return the bits of a number as an integer; nonnegative numbers keep their order."""
     return np.float64(value).view(np.int64)
 
 
 @njit(**_PASS)
 def _at(bits, q):  # type: ignore[no-untyped-def]
-    """The value rounded, so that round numbers are not where equal values part, and its place."""
+    """Return the bits, rounded to nearest so that round numbers are not where ties break, with the position q."""
     return ((bits + (PLACE >> 1)) & ~PLACE) | (PLACE - q)
 
 
 @njit(**_PASS)
 def _slope(e, up, low):  # type: ignore[no-untyped-def]
-    """How fast the objective falls along one coefficient."""
+    """Return how fast the objective decreases along one coefficient."""
     return max(max(e + up, -(e + low)), 0.0)
 
 
 @njit(**_PASS)
 def move_pair(e, up, row_i, row_j, step):  # type: ignore[no-untyped-def]
-    """Where the largest e that may grow is."""
-    best = -_ALL_BUT_SIGN
+    """Update e after a step on a pair; return the index of the largest e that may grow."""
+    best = -_SIGNLESS
     for q in range(e.size):
         e[q] -= step * (np.float64(row_i[q]) - np.float64(row_j[q]))
         bits = _bits(e[q] + up[q])
-        best = max(best, _at(bits ^ ((bits >> 63) & _ALL_BUT_SIGN), q))
+        # Negative numbers have their order reversed.
+        best = max(best, _at(bits ^ ((bits >> 63) & _SIGNLESS), q))
     return PLACE - (best & PLACE)
 
 
 @njit(**_PASS)
 def pair_gains(e, low, diag, row_i, own, highest):  # type: ignore[no-untyped-def]
-    """Where the gain of a step with i is largest, and the largest gap; `own` is K_ii and `highest` e_i."""
+    """Return the index j with the largest gain of a step on the pair (i, j), and the largest gap; own = K_ii."""
     best = widest = 0
     for q in range(e.size):
         gap = max(highest - (e[q] + low[q]), 0.0)
@@ -74,7 +70,7 @@ def pair_gains(e, low, diag, row_i, own, highest):  # type: ignore[no-untyped-de
 
 @njit(**_PASS)
 def move_two(e, up, low, inverse, row_i, row_j, x, y, shift):  # type: ignore[no-untyped-def]
-    """Where the gain of one coefficient is largest, and the largest slope; `inverse` is 1 / K_ii of each."""
+    """Update e after a step on two coefficients; return the index with the largest gain, and the largest slope."""
     best = steepest = 0
     for q in range(e.size):
         e[q] -= shift + x * row_i[q] + y * row_j[q]
@@ -86,7 +82,7 @@ def move_two(e, up, low, inverse, row_i, row_j, x, y, shift):  # type: ignore[no
 
 @njit(**_PASS)
 def partner_gains(e, up, low, diag, row_i, offset, x, inverse, floor):  # type: ignore[no-untyped-def]
-    """Where the gain of a second coefficient is largest; `inverse` is 1 / K_ii, and a curvature below `floor` noise."""
+    """Return the index of the partner with the largest gain; curvatures below `floor` are rounding errors."""
     best = 0
     for q in range(e.size):
         value = row_i[q] + offset

@@ -1,4 +1,4 @@
-"""Multiclass SVMs solved by examples (SPOC): the solver of `MulticlassSVC` and of continuous codes in the l2 norm."""
+"""Example-wise solver for multiclass SVMs (SPOC), used by `MulticlassSVC` and continuous codes in the l2 norm."""
 
 from outputcodes._kernel_machines.spoc.problem import SpocCertificate, SpocSolution
 from outputcodes._kernel_machines.spoc.solve import solve

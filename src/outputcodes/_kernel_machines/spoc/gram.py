@@ -1,4 +1,4 @@
-"""Multiclass SVMs on a Gram matrix: every class is a column, and a working set is solved for all of them at once."""
+"""Multiclass SVMs on a Gram matrix: every class is a column, and all classes are solved on the same working sets."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from outputcodes._kernel_machines.spoc.problem import Array, Rows, SpocCertifica
 from outputcodes._kernel_machines.spoc.steps import certify_gradients, sweep
 from outputcodes._kernel_machines.working_sets import INNER, NONE, WorkingSets
 
-# Steps per example in one call of the compiled loop, which then takes well below 0.2 s: an interrupt gets through.
+# Steps per example in one call of the compiled loop, well below 0.2 s, so that interrupts are handled.
 STEPS_PER_CALL = 16
-# The most calls for one working set; the rest is left to the next one.
+# The maximum number of calls per working set; the next working set continues from there.
 CALLS = 500
 
 
 class ClassesTogether(WorkingSets):
-    """The gradients F = b + Kτ of all classes, (lanes, n): those of the coefficients −τ = η − c [r = y].
+    """Classes with the gradients F = b + Kτ (lanes, n), those of the coefficients −τ = η − c [r = y].
 
-    `eta` (n, lanes) changes.
+    `eta` (n, lanes) is changed in place.
     """
 
-    # Their Gram matrix is 4 MB in float32, and the gradients of tens of classes stay beside it.
+    # The Gram matrix takes 4 MB in float32, which leaves cache for the gradients of tens of classes.
     size = 1024
 
     def __init__(
@@ -54,7 +54,7 @@ class ClassesTogether(WorkingSets):
         return self.verdicts
 
     def improve(self, K: NDArray[Any], working: Rows) -> tuple[Rows, NDArray[Any]]:
-        """Solve the working set to a part of its violation."""
+        """Solve all classes on the working set, to a fraction of the violation."""
         self.iterations += 1
         tol = max(INNER * self.verdicts[:, 0].max(), 0.5 * self.tol)
         F, eta = np.ascontiguousarray(self.e[:, working]), np.ascontiguousarray(self.eta[working].T)
@@ -75,7 +75,7 @@ class ClassesTogether(WorkingSets):
 def solve_gram(
     problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, tol: float, max_iter: int, run: Run
 ) -> SpocCertificate:
-    """Change eta (n, lanes) to the dual variables at the minimum, for `rows` of the Gram matrix."""
+    """Solve the problem for `rows` of the Gram matrix; eta (n, lanes) is changed to the optimal dual variables."""
     if (gram.diag[rows] < 0).any():
         raise ValueError("the kernel is not positive semidefinite: K(x, x) < 0 for some x.")
     sets = ClassesTogether(problem, gram, rows, eta, tol, max_iter, run)

@@ -1,4 +1,4 @@
-"""What the solvers of multiclass SVMs share: the problem in padded arrays, its solution, and the certificate."""
+"""Problem, solution and certificate shared by the multiclass SVM solvers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Array = NDArray[np.float64]
 
 
 class SpocCertificate(NamedTuple):
-    """How well a multiclass SVM was solved.
+    """Certificate of a solution.
 
-    `value` is the objective and `gap` by how much it may exceed the optimum, `violation` the largest ψ, `iterations`
-    the epochs or rounds, `converged` whether ψ fell to the tolerance.
+    `value` is the objective, `gap` bounds its distance from the optimum, `violation` is the largest ψ, `iterations` is
+    the number of epochs or rounds, and `converged` is whether ψ reached the tolerance.
     """
 
     value: float
@@ -30,7 +30,7 @@ class SpocCertificate(NamedTuple):
 
 
 class SpocSolution(NamedTuple):
-    """Dual variables τ (n, k), the matrix M (k, L) unless it was on a Gram matrix, and the certificate."""
+    """Dual variables τ (n, k), the matrix M (k, L) or None for a Gram matrix, and the certificate."""
 
     tau: Array
     M: Array | None
@@ -39,7 +39,7 @@ class SpocSolution(NamedTuple):
 
 @dataclass(frozen=True)
 class SpocProblem:
-    """min ½‖M‖² + Σ c_i ξ_i for examples of positive cost; b_i is targets[target[i]], padded to whole lanes."""
+    """Problem min ½‖M‖² + Σ c_i ξ_i for examples of positive cost; b_i is targets[target[i]], padded to whole lanes."""
 
     y: Rows
     cost: Array
@@ -49,7 +49,7 @@ class SpocProblem:
 
     @classmethod
     def of(cls, y: Rows, k: int, cost: Array, targets: Array | None, paired: bool) -> SpocProblem:
-        """Return the problem with the targets b (n, k), or 1 − [y_i = r] for None, which needs k rows only."""
+        """Build the problem with the targets b (n, k); None means 1 − [y_i = r], stored in only k rows."""
         b = 1 - np.eye(k) if targets is None else targets
         padded = aligned_zeros(len(b), -(-k // LANES) * LANES)
         padded[:, :k], padded[:, k:] = b, -BIG
@@ -62,7 +62,7 @@ class SpocProblem:
         return tau
 
     def feasible(self, tau: Array | None, k: int) -> Array:
-        """Return η to start from, as near to τ (n, k) as the costs allow; of τ = 0 for None."""
+        """Return the starting η, as close to τ (n, k) as the costs allow; None means τ = 0."""
         rows, eta = np.arange(len(self.y)), aligned_zeros(len(self.y), self.targets.shape[1])
         if tau is not None:
             wrong, cost = np.maximum(-tau, 0), self.cost[:, None]
@@ -76,9 +76,9 @@ class SpocProblem:
         return eta
 
     def prolong(self, rows: Any, eta: Array, change: Array, gain: float, curvature: float) -> float:
-        """Move η of some examples on along its last change, to the maximum of the dual or to a bound; return how far.
+        """Extend the last change of η to the maximum of the dual along it, or to a bound; return the step length.
 
-        Single examples make small steps where their vectors are alike; all of them together make a large one.
+        Steps on single examples are slow where the vectors are similar; a joint step is faster.
         """
         if gain <= 0 or curvature <= 0:
             return 0.0
@@ -93,11 +93,11 @@ class SpocProblem:
         return step
 
     def arrays(self, squares: Array) -> tuple[Any, ...]:
-        """Return what compiled code takes, K_ii being the squares."""
+        """Return the arguments of the compiled functions; `squares` holds K_ii."""
         return self.y, self.cost, squares, self.targets, self.target, self.paired
 
     def certificate(self, verdicts: Array, norm: float, iterations: int, tol: float) -> SpocCertificate:
-        """Return the certificate, from the verdicts on all examples and ‖M‖²."""
+        """Return the certificate, given the verdicts on all examples and ‖M‖²."""
         own = self.targets[self.target, self.y]
         value = 0.5 * norm + float(self.cost @ (verdicts[:, 1] + own))
         violation = float(verdicts[:, 0].max(initial=0.0))

@@ -9,9 +9,9 @@ In the notation of Crammer & Singer, On the algorithmic implementation of multic
                                τ_ir ≤ c_i [r = y_i]                                          (whole)
                                −c_i ≤ τ_ir ≤ 0 for r ≠ y_i                                   (paired)
 
-F_ir = b_ir + h_i·M_r is the gradient. Compiled code holds η_ir = c_i [r = y_i] − τ_ir, whose sum is c_i and which is
-never negative for r ≠ y_i. The violation ψ_i of an example is max F − min{F_r : η_r > 0} (whole), or the largest
-|F_r − F_y| along which an η_ir may move (paired). Classes are vector lanes, padded to whole ones by b = −BIG.
+F_ir = b_ir + h_i·M_r is the gradient. The compiled functions store η_ir = c_i [r = y_i] − τ_ir, which sums to c_i and
+is nonnegative for r ≠ y_i. The violation ψ_i of an example is max F − min{F_r : η_r > 0} (whole), or the largest
+|F_r − F_y| along which an η_ir may move (paired). Classes are vector lanes, padded to whole vectors with b = −BIG.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from numba import njit
 from outputcodes._ground.lanes import LANES, largest_of, load, spread, sum_of, where_greater
 
 BIG = 1e30
-# An η nearer to its bound than this share of the cost is at it.
+# An η closer to its bound than this share of the cost counts as at the bound.
 AT_BOUND = 1e-12
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(nogil=True, cache=True)
 def above(D, theta):  # type: ignore[no-untyped-def]
-    """Return the sum of the D > θ, and how many they are."""
+    """Return the sum and the number of the D > θ."""
     bar, zero, one = spread(theta), spread(0.0), spread(1.0)
     total = count = zero
     for at in range(0, D.size, LANES):
@@ -40,7 +40,7 @@ def above(D, theta):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def extremes(F, eta, near):  # type: ignore[no-untyped-def]
-    """Return the largest F where η ≤ near; where η > near the largest, the smallest, their sum and their number."""
+    """Return the largest F where η ≤ near; and the largest, smallest, sum and number of the F where η > near."""
     bar, lowest, zero, one = spread(near), spread(-BIG * BIG), spread(0.0), spread(1.0)
     outside = most = opposite = lowest
     total = count = zero
@@ -61,10 +61,10 @@ def extremes(F, eta, near):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def threshold(D, theta, total):  # type: ignore[no-untyped-def]
-    """Return the θ with Σ_r max(D_r − θ, 0) = total > 0, so that min(θ, D) solves the reduced problem; from one below.
+    """Return θ with Σ_r max(D_r − θ, 0) = total > 0, starting below it; min(θ, D) solves the reduced problem.
 
-    Newton's method on a convex, piecewise linear function, from the left: exact after finitely many passes. A pass
-    that leaves out fewer than half of the classes halves the excess, so that doubles allow no more than 53 + log₂k.
+    Newton's method on a convex, piecewise linear function, from the left, is exact after finitely many passes. A pass
+    that leaves out fewer than half of the classes halves the excess, so doubles need at most 53 + log₂k passes.
     """
     before = -1.0
     while True:
@@ -76,7 +76,7 @@ def threshold(D, theta, total):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def sum_of_steps(V, bound, s):  # type: ignore[no-untyped-def]
-    """Return the s with s = Σ_r min(max(V_r − s, 0), bound): Newton's method from a guess, kept within a bracket."""
+    """Return s = Σ_r min(max(V_r − s, 0), bound), by Newton's method from a guess, kept within a bracket."""
     low, high = 0.0, bound * V.size
     for _ in range(100):
         total, inside = 0.0, 0
@@ -99,9 +99,9 @@ def sum_of_steps(V, bound, s):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def judge(F, eta, y, cost, paired):  # type: ignore[no-untyped-def]
-    """Return ψ, max F, the mean F of classes with η > 0, and the lead.
+    """Return ψ, max F, the mean F of the classes with η > 0, and the lead of one example.
 
-    The lead is how far the gradient is from letting anything move; −1 if something may move now.
+    The lead is how far the gradient is from allowing any η to move, or −1 if some η can move now.
     """
     near = AT_BOUND * cost
     if paired:
@@ -119,9 +119,9 @@ def judge(F, eta, y, cost, paired):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[no-untyped-def]
-    """Solve the reduced problem with K_ii = square: eta becomes its solution, and τ changes by step.
+    """Solve the reduced problem of one example with K_ii = square; eta becomes its solution, and τ changes by step.
 
-    `most` and `mean` are from `judge`.
+    `most` and `mean` are the values that `judge` returns.
     """
     if paired:
         own, rest = F[y], cost - eta[y]
@@ -141,10 +141,10 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
     if square > 0:
         for r in range(F.size):
             step[r] = (F[r] - most) / square + eta[r]
-        # The θ of the classes that held something bounds that of all from below.
+        # The θ of the classes with η > 0 is a lower bound on the θ of all classes.
         theta = threshold(step, (mean - most) / square, cost)
     else:
-        # An example whose vector is 0 has only a slack: that of a class with the largest target.
+        # With h_i = 0 the scores do not change: put the whole cost on a class with the largest F.
         first = 0
         while F[first] < most:
             first += 1
@@ -159,7 +159,7 @@ def reduce(F, eta, y, cost, square, paired, most, mean, step):  # type: ignore[n
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def certify(F, eta, y, cost, paired, verdict):  # type: ignore[no-untyped-def]
-    """Write verdict = (ψ, loss without its cost and without b_iy, share in the duality gap)."""
+    """Set verdict = (ψ, loss without its cost and without b_iy, share of the duality gap) for one example."""
     psi, most, _, _ = judge(F, eta, y, cost, paired)
     own, dot, slack = F[y], 0.0, 0.0
     for r in range(F.size):

@@ -1,4 +1,4 @@
-"""The entry to the solvers: vectors or a Gram matrix in, dual variables, matrix and certificate out."""
+"""Common entry point of the multiclass SVM solvers, for vectors or a Gram matrix."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ def solve(
     targets : array of shape (n, k), optional
         The b_ir; 1 − [y_i = r] by default.
     paired : bool, default=False
-        A slack for each wrong class, as in Weston & Watkins, in place of one for the worst of them; b_iy is 0.
+        Use one slack per wrong class, as in Weston & Watkins, instead of one for the worst class; b_iy is 0.
     start : array of shape (n, k), optional
-        Dual variables to start from; those of other weights, or another β, are brought within bounds.
+        Dual variables to start from; they are moved within the bounds if the weights or β have changed.
     tol : float, default=1e-3
-        The largest violation ψ that is left.
+        The largest violation ψ that is accepted.
     max_iter : int, default=10_000
-        The largest number of epochs (vectors) or working sets (Gram).
+        The maximum number of epochs (vectors) or working sets (Gram).
 
     Returns
     -------
     SpocSolution
-        M_r = (1/β) Σ_i τ_ir h_i. The gap is that of the objective above, at the τ returned.
+        M_r = (1/β) Σ_i τ_ir h_i. The gap refers to the objective above, at the returned τ.
 
     Examples
     --------
     >>> H = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]])
-    >>> solution = solve(H, np.array([0, 1, 2, 2, 1, 1]), 3, tol=1e-9)
-    >>> solution.M.round(3)
+    >>> answer = solve(H, np.array([0, 1, 2, 2, 1, 1]), 3, tol=1e-9)
+    >>> answer.M.round(3)
     array([[ 0.167,  0.167],
            [ 0.667, -0.333],
            [-0.833,  0.167]])
-    >>> round(solution.certificate.value, 6)
+    >>> round(answer.certificate.value, 6)
     2.666667
     """
     n = len(y)

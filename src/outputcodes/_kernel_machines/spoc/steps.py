@@ -1,7 +1,7 @@
-"""Passes over the examples of a multiclass SVM, each solving the reduced problem of one example after another.
+"""Passes over the examples of a multiclass SVM, which solve the reduced problem of one example after another.
 
-The problem, its dual and the symbols are those of `reduced`. On explicit vectors a pass keeps M (`descend`); on a small
-Gram matrix it keeps the gradients (`sweep`).
+The module `reduced` states the problem, its dual and the symbols. On explicit vectors a pass maintains M (`descend`);
+on a small Gram matrix it maintains the gradients (`sweep`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from outputcodes._ground.lanes import LANES, load, prefetch, spread, store
 from outputcodes._kernel_machines.rows import add_multiple
 from outputcodes._kernel_machines.spoc.reduced import BIG, certify, judge, reduce
 
-# An example leaves when its lead is this multiple of the last epoch's worst violation.
+# An example is set aside when its lead exceeds this multiple of the worst violation in the last epoch.
 LEAD = 0.3
-# Violations below this share of the tolerance are left as they are.
+# Violations below this share of the tolerance are ignored.
 NEGLIGIBLE = 0.01
 # How many visits ahead an example is prefetched.
 AHEAD = 4
@@ -23,7 +23,7 @@ AHEAD = 4
 
 @njit(nogil=True, cache=True)
 def certify_gradients(F, eta, y, cost, paired, verdicts):  # type: ignore[no-untyped-def]
-    """Write the verdict on every example, from its column of F (k, n)."""
+    """Compute the verdict on every example from its column of F (k, n)."""
     f = np.empty(F.shape[0])
     for i in range(y.size):
         for r in range(f.size):
@@ -33,8 +33,8 @@ def certify_gradients(F, eta, y, cost, paired, verdicts):  # type: ignore[no-unt
 
 @njit(nogil=True, cache=True)
 def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-untyped-def]
-    """F += Σ_s values[s] · M[feature of s], s from start to stop; M flat."""
-    # Unsigned indices need no check for negative ones, which keeps a loop from being fast.
+    """Add F += Σ_s values[s] · M[feature of s], for s from start to stop; M is flat."""
+    # Unsigned indices need no check for negative values.
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
     for at in range(0, F.size, LANES):
         total = load(F, at)
@@ -45,7 +45,7 @@ def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-u
 
 @njit(nogil=True, cache=True)
 def add_example(values, features, start, stop, shift, M, step):  # type: ignore[no-untyped-def]
-    """M[feature of s] += values[s] · step, s from start to stop; M flat."""
+    """Add M[feature of s] += values[s] · step, for s from start to stop; M is flat."""
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
     for at in range(0, step.size, LANES):
         own = load(step, at)
@@ -56,7 +56,7 @@ def add_example(values, features, start, stop, shift, M, step):  # type: ignore[
 
 @njit(nogil=True, cache=True)
 def certify_vectors(X, problem, eta, M, first, last, verdicts):  # type: ignore[no-untyped-def]
-    """Write the verdict on some examples of explicit vectors, which are as for `descend`."""
+    """Compute the verdict on some examples given as explicit vectors, in the format of `descend`."""
     values, features, indptr, stride = X
     y, cost, _, targets, target, paired = problem
     for i in range(first, last):
@@ -67,15 +67,15 @@ def certify_vectors(X, problem, eta, M, first, last, verdicts):  # type: ignore[
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 def descend(X, problem, eta, M, work, active, counts, worst, tol, max_epochs, visits):  # type: ignore[no-untyped-def]
-    """Visit examples of explicit vectors one by one, in a new random order in every epoch, until all ψ ≤ tol.
+    """Visit examples one by one, in a new random order in every epoch, until all ψ ≤ tol.
 
-    X = (values, features, indptr, stride): row i holds values[indptr[i] : indptr[i + 1]], of the features at
+    X = (values, features, indptr, stride): row i holds values[indptr[i] : indptr[i + 1]], for the features at
     features[indptr[i] − i·stride :]. problem = (y, cost, K_ii, targets, target, paired) with b_i = targets[target[i]].
-    eta (n, k) and the flat M (d, k) are changed; work (2, k) is scratch. `active` are the examples in play; those with
-    a large lead over the violations of the last epoch leave. counts = (place in the epoch or −1 before it, examples in
-    play, epochs, random number) and worst = (ψ of this epoch, of the last) carry over to the next call. Returns whether
-    the examples in play are done. (Keerthi et al., A sequential dual method for large scale multi-class linear
-    SVMs, KDD 2008.)
+    eta (n, k) and the flat M (d, k) are changed in place; work (2, k) is scratch space. `active` holds the active
+    examples; those with a large lead over the violations of the last epoch become inactive. counts = (position in the
+    epoch or −1 before it, active examples, epochs, random number) and worst = (ψ of this epoch, ψ of the last) carry
+    over to the next call. Return whether the active examples are done. The method is that of Keerthi et al., A
+    sequential dual method for large scale multi-class linear SVMs, KDD 2008.
     """
     values, features, indptr, stride = X
     y, cost, squares, targets, target, paired = problem
@@ -122,10 +122,9 @@ def descend(X, problem, eta, M, work, active, counts, worst, tol, max_epochs, vi
 
 @njit(nogil=True, cache=True)
 def sweep(K, F, eta, y, cost, paired, tol, max_steps):  # type: ignore[no-untyped-def]
-    """Visit the examples of a small Gram matrix K (p, p) in turn until all ψ ≤ tol; return the number of steps.
+    """Visit the examples of a small Gram matrix K (p, p), worst first, until all ψ ≤ tol; return the number of steps.
 
-    Each turn visits those that violate most. F and eta (k, p) change: a step moves few classes, and updates a row of F
-    for each.
+    F and eta (k, p) are changed in place. A step changes few classes and updates one row of F for each of them.
     """
     k, p = F.shape
     f, own, step = np.empty(k), np.empty(k), np.empty(k)

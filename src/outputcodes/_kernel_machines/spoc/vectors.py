@@ -1,4 +1,4 @@
-"""Multiclass SVMs on explicit vectors, dense or sparse: coordinate descent that keeps the matrix M."""
+"""Multiclass SVMs on explicit vectors, dense or sparse, by coordinate descent that maintains the matrix M."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._kernel_machines.spoc.problem import Array, SpocCertificate, SpocProblem
 from outputcodes._kernel_machines.spoc.steps import certify_vectors, descend
 
-# Values times classes of one call, which then takes well below 0.2 s: an interrupt gets through.
+# Values times classes per call: well below 0.2 s, so that Ctrl-C is handled.
 VALUES_A_CALL = 1 << 26
-# Epochs after which the change that they made is prolonged.
+# Epochs between two calls of `prolong`.
 STRIDE = 128
-# Epochs after which all examples are in play again, even if those that are cannot reach a tight tolerance alone.
+# Epochs after which all examples become active again, even if the active ones have not reached the tolerance.
 RECALL = 8 * STRIDE
 
 
 def solve_vectors(
     problem: SpocProblem, H: Any, eta: Array, start: bool, tol: float, max_iter: int, seed: int, run: Run
 ) -> tuple[Array, SpocCertificate]:
-    """Return M (L, lanes) at the minimum; eta (n, lanes), with which to `start`, becomes its dual variables."""
+    """Return the optimal M (L, lanes) and its certificate; eta (n, lanes) is changed to the dual variables.
+
+    With `start`, eta holds dual variables to start from.
+    """
     n, L = H.shape
     if sparse.issparse(H):
         rows = (H.data, H.indices, H.indptr, 0)
     else:
-        # The same types as above, so that nothing is compiled twice.
+        # Use the same types as for sparse input, so that nothing is compiled twice.
         index = sparse.get_index_dtype(maxval=max(n * L, n, L))
         rows = (H.ravel(), np.arange(L, dtype=index), np.arange(n + 1, dtype=index) * L, L)
     M, width = aligned_zeros(L, eta.shape[1]), eta.shape[1]
@@ -55,7 +58,7 @@ def solve_vectors(
             certificate = problem.certificate(verdicts, float(np.vdot(M, M)), int(counts[2]), tol)
             if certificate.converged or counts[2] >= max_iter:
                 return M, certificate
-            # Examples that left have moved again: all are in play, and may leave once the others have caught up.
+            # Inactive examples violate again: make all active; they may become inactive once the others have caught up.
             counts[:2], worst[:] = (-1, n), (0.0, np.inf)
         if counts[2] == stop:
             if before is not None:

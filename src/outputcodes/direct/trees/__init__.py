@@ -1,4 +1,4 @@
-"""Decision trees with three kinds of questions: single multiclass classifiers to hold output codes against."""
+"""Decision trees with three kinds of questions: multiclass classifiers to compare output codes with."""
 
 from outputcodes.direct.trees.decision_tree import DecisionTree
 from outputcodes.direct.trees.export import export_text

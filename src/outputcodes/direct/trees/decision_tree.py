@@ -1,4 +1,4 @@
-"""DecisionTree: a multiclass tree whose questions are about one feature, a hyperplane, or a sphere."""
+"""A multiclass decision tree whose questions are about one feature, a hyperplane, or a sphere."""
 
 from __future__ import annotations
 
@@ -28,49 +28,50 @@ QUESTIONS = ("axis", "oblique", "sphere")
 
 
 class DecisionTree(ClassifierMixin, BaseEstimator):
-    """A decision tree for any number of classes: grown greedily, pruned if asked for.
+    """A decision tree for any number of classes: grown greedily, and pruned on request.
 
-    A region is parted by the question whose two sides cost least together. With n_c the weight of class c in a region
-    and n their sum, it costs n − Σ n_c²/n ("gini"), −Σ n_c ln(n_c/n) ("entropy"), n − max n_c ("error") or
-    (Σ √n_c)² − n ("kearns-mansour"). Of equally good questions, up to 1e-9 of the weight, the simplest kind is
-    asked, and of that kind the one with the widest gap between the values on either side, as a share of the feature's
-    range. A region answers the class with the most weight, the first of equals.
+    A region is split by the question for which the total cost of the two sides is smallest. With n_c the weight of
+    class c in a region and n their sum, its cost is n − Σ n_c²/n ("gini"), −Σ n_c ln(n_c/n) ("entropy"), n − max n_c
+    ("error") or (Σ √n_c)² − n ("kearns-mansour"). Among equally good questions, up to 1e-9 of the weight, the simplest
+    kind wins, and within this kind the widest gap between the values on the two sides, relative to the feature's range.
+    The prediction of a region is the class with the largest weight; ties go to the first class.
 
-    A missing value (NaN) can't answer a question about its feature, nor about hyperplanes and spheres that use it. Such
-    examples go together to the side where the cost is less, or have one for themselves; for categorical features they
-    are one more category. If the region had none in training, they go to the heavier side, as do new categories.
+    A missing value (NaN) leaves questions about its feature open, as well as hyperplanes and spheres that use it. Such
+    examples go together to the side with the smaller cost, or form a side of their own; for categorical features they
+    are one more category. If the region had none in training, they go to the side with more weight, as do new
+    categories.
 
     Parameters
     ----------
     questions : sequence of {"axis", "oblique", "sphere"}, default=("axis",)
-        "axis": x_f <= t, every t midway between two values; for categorical features x_f ∈ S, every subset S of up to 8
-        categories, of more those that are best for two classes; where both are as good, thresholds. Always among the
-        questions.
-        "oblique": Σ a_j x_j <= t, found by a descent from the best axis question, than which it is never worse; with
-        two features in regions of up to 64 examples, the best of all.
-        "sphere": ‖x − c‖ <= r around examples c of the region, every r midway between two distances. Both kinds are
-        about the numeric features as they are: bring them to one scale, for spheres.
+        "axis": x_f <= t, for every t midway between two values; for categorical features x_f ∈ S, for every subset S of
+        up to 8 categories, with more categories for the subsets that are optimal for two classes. Thresholds win ties.
+        This kind is required.
+        "oblique": Σ a_j x_j <= t, found by a descent from the best axis question and never worse than it; with two
+        features and at most 64 examples in a region, the best hyperplane.
+        "sphere": ‖x − c‖ <= r around examples c of the region, for every r midway between two distances. The last two
+        kinds use the numeric features unscaled; for spheres, scale them first.
     criterion : {"gini", "entropy", "error", "kearns-mansour"}, default="gini"
     min_region : int, default=1
-        Regions of so many examples, whatever their weight, are not parted any more.
+        Regions with at most this many examples, regardless of weight, are not split.
     min_gain : float, default=0.0
-        The least decrease of the cost by a question, as a share of the weight of all examples.
+        The minimal decrease of the cost by a question, as a fraction of the weight of all examples.
     max_depth : int, optional
-        The most questions on the way to an answer.
+        The maximal number of questions from the root to a leaf.
     pruning : "cv", float or None, default=None
-        A number is the price α of a leaf: the grown tree is cut to the smallest one that minimises
-        (training error) + α · (number of leaves). "cv" takes the α with the least error in cross-validation, the
-        largest of equals. None leaves the tree as it is grown.
+        A number is the penalty α per leaf: the grown tree is cut to the smallest tree that minimises
+        (training error) + α · (number of leaves). "cv" uses the α with the smallest error in cross-validation, the
+        largest one in case of ties. None does not prune.
     n_folds : int, default=5
-        Folds for "cv".
+        The number of folds for "cv".
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order.
     max_centres : int, default=64
-        Spheres are tried around so many different examples of a region at most, evenly spread.
+        Spheres are tried around at most this many different examples of a region, evenly spread.
     n_jobs : int, optional
-        Threads for the folds; the answer is the same for any number of them.
+        The number of threads for the folds; the result does not depend on it.
     random_state : int, RandomState or None, default=0
-        Seeds the folds.
+        Determines the folds.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         The nodes as arrays, and the weight of each class in each of them.
     n_leaves_, depth_ : int
     alpha_ : float
-        The price of a leaf, where the tree was pruned.
+        The penalty per leaf, if the tree was pruned.
     cv_path_ : Bunch
         With pruning="cv": the `ccp_alphas` of the path and their held-out `errors`.
 
@@ -151,24 +152,24 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """(n, k): the shares of the classes in the region of each row."""
+        """Return (n, k) shares of the classes in the region of each row."""
         leaves = self.apply(X)
         shares: Array = self.tree_.probabilities[leaves]
         return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class, the first of equals."""
+        """Return the most probable class of each row; ties go to the first class."""
         leaves = self.apply(X)
         predicted: NDArray[Any] = self.classes_[self.tree_.labels[leaves]]
         return predicted
 
     def apply(self, X: Any) -> Rows:
-        """(n,): the number of the leaf, a row of `tree_.counts`, in which each row of X ends."""
+        """Return the index of the leaf that each row of X reaches, a row of `tree_.counts`."""
         check_is_fitted(self)
         return self.tree_.leaves(validate_data(self, X, reset=False, **self._checks()))
 
     def cost_complexity_pruning_path(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Bunch:
-        """The prunings of the grown tree that `pruning=alpha` chooses from, smallest α first.
+        """Return the prunings of the grown tree that `pruning=alpha` can produce, by ascending α.
 
         Returns
         -------
@@ -186,7 +187,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return Bunch(ccp_alphas=alphas, errors=errors, n_leaves=n_leaves)
 
     def _check_data(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, NDArray[Any], Array]:
-        """The rows that have weight."""
+        """Validate the data; return the rows of positive weight."""
         self._check_parameters()
         X = validate_data(self, X, **self._checks())
         labels = check_targets(self, X, y)
@@ -216,7 +217,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if isinstance(self.questions, str) or "axis" not in self.questions or not set(self.questions) <= set(QUESTIONS):
             raise ValueError(
-                f"questions={self.questions!r} must be a sequence of {', '.join(QUESTIONS)}, 'axis' among them."
+                f"questions={self.questions!r} must be a sequence of {', '.join(QUESTIONS)} that includes 'axis'."
             )
         if self.criterion not in CRITERIA:
             raise unknown_name("criterion", str(self.criterion), CRITERIA)
@@ -225,7 +226,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             if not (isinstance(value, int | np.integer) and value >= least) and not (
                 name == "max_depth" and value is None
             ):
-                raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+                raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
         if not (isinstance(self.min_gain, Real) and 0 <= self.min_gain < np.inf):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
         if not (self.pruning in (None, "cv") or (isinstance(self.pruning, Real) and 0 <= self.pruning < np.inf)):

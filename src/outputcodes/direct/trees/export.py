@@ -1,4 +1,4 @@
-"""A tree as text."""
+"""Trees as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outputcodes.direct.trees.structure import GrownTree
 
 
 def export_text(model: Any, feature_names: Sequence[str] | None = None, decimals: int = 2) -> str:
-    """The questions and answers of a fitted `DecisionTree`, a line each; "no" follows "yes".
+    """Return a fitted `DecisionTree` as text, one line per node; "no" follows "yes".
 
     Examples
     --------
@@ -44,17 +44,17 @@ def export_text(model: Any, feature_names: Sequence[str] | None = None, decimals
 
 
 def names_of_features(model: Any, given: Sequence[str] | None) -> list[str]:
-    """Those given, those seen in `fit`, or x0, x1, …"""
+    """Return the given names, those recorded by `fit`, or x0, x1, …"""
     n_features = model.n_features_in_
     if given is None:
         given = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
     if len(given) != n_features:
-        raise ValueError(f"feature_names must hold {n_features} names, one per feature, got {len(given)}.")
+        raise ValueError(f"feature_names must have {n_features} names, one per feature, got {len(given)}.")
     return [str(name) for name in given]
 
 
 def question_text(tree: GrownTree, node: int, names: list[str], decimals: int, most: int | None = None) -> str:
-    """What a node asks, with at most so many coefficients, coordinates or categories."""
+    """Return the question of a node, with at most `most` coefficients, coordinates or categories."""
     nodes = tree.nodes
     kind, threshold, name = nodes.kind[node], nodes.threshold[node], names[nodes.feature[node]]
     numbers = nodes.pool[nodes.at[node] : nodes.at[node] + nodes.length[node]]

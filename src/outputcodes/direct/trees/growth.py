@@ -1,4 +1,4 @@
-"""A tree grown on a sample: features sorted once, then region after region parted by its best question."""
+"""The growth of a tree on a sample: features are sorted once, then each region is split by its best question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.growth import Growth, Rules, grow, is_final, part_top
 from outputcodes._histograms.questions import empty_nodes, trimmed
-from outputcodes._histograms.splits import Choice, Room, Sample, find_axis, find_sphere, make_room, whole_rows
+from outputcodes._histograms.splits import (
+    FoundSplit,
+    SplitRoom,
+    TreeSample,
+    find_axis,
+    find_sphere,
+    make_split_room,
+    whole_rows,
+)
 from outputcodes.direct.trees.oblique import (
     EXACT_ROWS,
     SEARCH_ROWS,
@@ -25,7 +33,7 @@ from outputcodes.direct.trees.subsets import find_subset
 
 Array = NDArray[np.float64]
 
-# Values looked at, and features turned to, between two looks at the keyboard: about 0.1 s.
+# Values read, and features tried, per compiled call: about 0.1 s, so that Ctrl-C is handled in between.
 VALUES_PER_CALL, TURNS_PER_CALL = 10_000_000, 256
 
 
@@ -39,18 +47,18 @@ def grow_tree(
     oblique: bool = False,
     max_centres: int = 0,
 ) -> GrownTree:
-    """The tree for examples of positive weight with classes 0..k-1; spheres around up to `max_centres` a region."""
+    """Grow a tree for examples of positive weight with classes 0..k-1; try at most `max_centres` spheres per region."""
     wide = oblique or max_centres > 0
     if wide:
-        # Twins side by side: whatever the order of the rows, and whether one weighs more or is repeated.
+        # Equal examples side by side: the result then depends neither on the order of rows nor on repeated ones.
         order = np.lexsort((y, *X.T[::-1]))
         X, y, weight = X[order], y[order], weight[order]
     n, d = X.shape
     columns = np.ascontiguousarray(X.T)
-    # Read-only arrays are another type, which kernels would be compiled for again.
+    # Read-only arrays are a different type, for which kernels would be compiled again.
     X, weight = (np.require(array, requirements=["C", "W"]) for array in (X, weight))
     joint = _joint_weight(X, y, weight, ~categorical) if wide else weight
-    sample = Sample(X, columns, y.astype(np.uint32), weight, joint, _ranges(columns), categorical)
+    sample = TreeSample(X, columns, y.astype(np.uint32), weight, joint, _ranges(columns), categorical)
     widest = max((len(np.unique(column)) for column in columns[categorical]), default=0)
     longest = max(widest, d if wide else 0)
     nodes = empty_nodes(2 * n - 1, (n - 1) * longest)
@@ -65,7 +73,7 @@ def grow_tree(
     growth.counts[0] = np.bincount(y, weight, n_classes)
     growth.stack[0] = 0, 0, n, 0
     growth.heights[0] = not is_final(growth.counts[0], n, 0, rules)
-    room, choice = make_room(n, n_classes, widest, longest)
+    room, choice = make_split_room(n, n_classes, widest, longest)
     numeric = np.flatnonzero(~categorical)
     while growth.heights[0]:
         node, first, last, _ = growth.stack[growth.heights[0] - 1]
@@ -80,18 +88,18 @@ def grow_tree(
 
 
 def _choose(
-    sample: Sample,
+    sample: TreeSample,
     orders: NDArray[np.uint32],
     first: int,
     last: int,
     criterion: int,
     tie: float,
-    room: Room,
-    choice: Choice,
+    room: SplitRoom,
+    choice: FoundSplit,
     oblique: bool,
     max_centres: int,
 ) -> None:
-    """The best question for orders[:, first:last] of all kinds, kind after kind; it often comes back to Python."""
+    """Find the best question of all kinds for orders[:, first:last]; it returns to Python often, to handle Ctrl-C."""
     region = (sample, orders[0], first, last)
     rest = (criterion, tie, room, choice)
     n, numeric = last - first, np.flatnonzero(~sample.categorical)
@@ -101,7 +109,7 @@ def _choose(
     start = choice.which[1] if choice.numbers[0] < np.inf else -1
     for f in np.flatnonzero(sample.categorical):
         find_subset(sample, f, orders[f], first, last, *rest)
-    # No gap is so wide that one of the wider questions is asked where a simpler one will do.
+    # A question about several features never wins a tie against a simpler one, however wide its gap.
     choice.numbers[2] = np.inf
     if oblique and start >= 0:
         direction = _direction(sample, whole_rows(*region, SEARCH_ROWS), start, criterion, tie, room)
@@ -113,9 +121,9 @@ def _choose(
 
 
 def _direction(
-    sample: Sample, rows: NDArray[np.uint32], start: int, criterion: int, tie: float, room: Room
+    sample: TreeSample, rows: NDArray[np.uint32], start: int, criterion: int, tie: float, room: SplitRoom
 ) -> Array | None:
-    """The best direction found on some rows from that of feature `start`; None if there is no other."""
+    """Search some rows for the best direction, from that of feature `start`; return None if there is no other."""
     if len(rows) < 2:
         return None
     search, usable = begin_search(sample, rows, start)
@@ -135,20 +143,20 @@ def _direction(
 
 
 def _pieces(items: NDArray[Any], values_each: int) -> list[NDArray[Any]]:
-    """As many of the items at a time as a call may take."""
+    """Cut the items into pieces for one call each."""
     size = max(1, VALUES_PER_CALL // values_each)
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def _ranges(columns: Array) -> Array:
-    """The range of each feature, 1 where there is none."""
+    """Return the range of each feature, or 1 if it is 0."""
     missing = np.isnan(columns)
     ranges = np.where(missing, -np.inf, columns).max(axis=1) - np.where(missing, np.inf, columns).min(axis=1)
     return np.where(ranges > 0, ranges, 1.0)
 
 
 def _joint_weight(X: Array, y: NDArray[np.intp], weight: Array, numeric: NDArray[np.bool_]) -> Array:
-    """The weight of all examples with the same features and class, which are side by side, at the first of them."""
+    """Return the total weight of equal examples, which are side by side, at the first one, and 0 at the others."""
     same = (X[1:] == X[:-1]) | (np.isnan(X[1:]) & np.isnan(X[:-1]))
     first = np.append(True, ~same.all(axis=1) | (y[1:] != y[:-1]))
     joint = np.zeros(len(y))
@@ -158,9 +166,9 @@ def _joint_weight(X: Array, y: NDArray[np.intp], weight: Array, numeric: NDArray
 
 
 def _sorted_rows(columns: Array) -> NDArray[np.uint32]:
-    """For each feature the examples in ascending order, missing values last."""
+    """Return the examples in ascending order of each feature, missing values last."""
     with np.errstate(invalid="ignore"):
         small = columns.astype(np.int16)
-    # Small whole numbers are sorted by their digits, ten times as fast.
+    # Small integers are radix-sorted, ten times as fast.
     keys = small if np.array_equal(small, columns) else columns
     return np.argsort(keys, axis=1, kind="stable").astype(np.uint32)

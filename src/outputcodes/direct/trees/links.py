@@ -1,7 +1,7 @@
-"""Weakest links: at which price of a leaf each node of a tree becomes one.
+"""Weakest links: the penalty per leaf at which each node of a tree becomes a leaf.
 
-T(α) minimises R(T) + α |T| over all prunings T of a tree, and of the minimisers it is the smallest; R is the weight of
-the errors, |T| the number of leaves. As α grows, T(α) shrinks by collapsing nodes t of the smallest
+T(α) is the smallest tree that minimises R(T) + α |T| over all prunings T of a tree; R is the weight of the errors, |T|
+the number of leaves. As α grows, T(α) shrinks by collapsing the nodes t with the smallest
 (R(t) - R(T_t)) / (|T_t| - 1). Breiman, Friedman, Olshen & Stone (1984), section 3.3.
 """
 
@@ -16,9 +16,10 @@ from outputcodes._histograms.questions import goes_left
 
 @njit(nogil=True, cache=True)
 def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-def]
-    """link[t]: the α from which node t is a leaf, or hangs below one; -1 where it is a leaf already.
+    """Set link[t] to the α from which node t is a leaf or below a leaf; -1 if it is a leaf already.
 
-    `inner` and `left` are the tree, parents before children; error[t] = R(t). Prices within `TIE` of the total are one.
+    `inner` and `left` describe the tree, parents before children; error[t] = R(t). Penalties within `TIE` of the total
+    are equal.
     """
     n_nodes = len(inner)
     above, live = np.full(n_nodes, -1), inner.copy()
@@ -39,7 +40,7 @@ def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-d
                 least = min(least, price[t])
         if least > alpha + TIE * total:
             alpha = least
-        # Parents come first; what hangs on a collapsed one falls with it.
+        # Parents come first; the nodes below a collapsed one are collapsed with it.
         for t in range(n_nodes):
             if live[t] and (price[t] <= alpha + TIE * total or (t > 0 and not live[above[t]])):
                 live[t] = False
@@ -48,7 +49,7 @@ def weakest_links(inner, left, error, total, link):  # type: ignore[no-untyped-d
 
 @njit(nogil=True, cache=True)
 def path_errors(X, y, weight, nodes, labels, rank, n_steps, wrong):  # type: ignore[no-untyped-def]
-    """wrong[i] += the weight that the i-th of several prunings errs on; node t is a leaf from the rank[t]-th on."""
+    """Add the weight of the errors of the i-th pruning to wrong[i]; node t is a leaf from the rank[t]-th pruning on."""
     for i in range(len(X)):
         node, until = 0, n_steps
         while True:

@@ -1,10 +1,9 @@
 """Oblique questions: a descent over planes, from the best numeric feature.
 
-The current direction a and one feature after another span a plane, in which the best line is looked for among a few
-angles; with two features and few examples among all of them, one between any two at which examples change places. A
-large region is searched on a part of its different examples, evenly spread; what is found competes on all of them, so
-that the best axis question is never lost. After Murthy, Kasif & Salzberg, JAIR 2 (1994), with planes in place of
-coefficients.
+The current direction a and each feature in turn span a plane, in which the best line is searched among a few angles;
+with two features and few examples, among all angles between those at which the order of the examples changes. A large
+region is searched on a part of its different examples, evenly spread; the result competes on all of them, so that the
+best axis question is never lost. After Murthy, Kasif & Salzberg, JAIR 2 (1994), with planes instead of coefficients.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from outputcodes._histograms.costs import best_cut, shell_sort
 from outputcodes._histograms.questions import OBLIQUE, projection
 from outputcodes._histograms.splits import consider_vector
 
-# Coarse and fine turns alike, each half as large as the one before.
+# Coarse and fine angles, each half as large as the one before.
 TURNS = pi / 2 * 0.5 ** np.arange(8)
 TURNS = np.concatenate([-TURNS[1:], TURNS[::-1]])
-# Regions with two features and up to so many examples are searched exhaustively.
+# Regions with two features and at most this many examples are searched exhaustively.
 EXACT_ROWS = 64
-# Examples that a direction is looked for on, and how often all features are gone through.
+# The number of examples used to search for a direction, and of passes over all features.
 SEARCH_ROWS, SWEEPS = 512, 4
 
 
 class Search(NamedTuple):
-    """A direction on its way: examples and their shares of the weight, features standardised (Z) by `scale`.
+    """The state of a search: examples and their shares of the weight, features standardised (Z) by `scale`.
 
-    u are the values of `direction`, v those of the part of one feature that is at right angles to it, `items` an order
-    of the examples, `least` the cost so far.
+    u are the values of `direction`, v those of the part of one feature that is orthogonal to it, `items` an order of
+    the examples, `least` the smallest cost so far.
     """
 
     rows: NDArray[np.uint32]
@@ -51,7 +50,7 @@ class Search(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def angles_between(u, v):  # type: ignore[no-untyped-def]
-    """One angle from each interval in which the order of u cos θ + v sin θ stays the same."""
+    """Return one angle from each interval in which the order of u cos θ + v sin θ does not change."""
     n = len(u)
     angles, spare = np.empty(n * (n - 1) // 2), np.empty(n * (n - 1) // 2, dtype=np.uint32)
     count = 0
@@ -69,7 +68,7 @@ def angles_between(u, v):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type: ignore[no-untyped-def]
-    """The cost of the best threshold on u cos θ + v sin θ; `items` has an order to begin with."""
+    """Return the cost of the best threshold on u cos θ + v sin θ; `items` is the order to start sorting from."""
     n, c, s = len(rows), cos(angle), sin(angle)
     for p in range(n):
         room.values[p] = c * u[items[p]] + s * v[items[p]]
@@ -83,7 +82,7 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
         room.weights,
         n,
         n,
-        n < 0,  # False would be a type of its own, and all be compiled again
+        n < 0,  # the literal False has a type of its own, for which everything would be compiled again
         same,
         criterion,
         tie,
@@ -97,7 +96,7 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
 
 @njit(nogil=True, cache=True)
 def standardise(column, rows, share, z):  # type: ignore[no-untyped-def]
-    """z = the values of those rows with mean 0 and variance 1; answers the factor, 0 if they are all equal."""
+    """Set z to the values of the rows, with mean 0 and variance 1; return the factor, 0 if they are all equal."""
     mean, variance, lowest, highest = 0.0, 0.0, np.inf, -np.inf
     for p in range(len(rows)):
         mean += share[p] * column[rows[p]]
@@ -105,7 +104,7 @@ def standardise(column, rows, share, z):  # type: ignore[no-untyped-def]
     for p in range(len(rows)):
         z[p] = column[rows[p]] - mean
         variance += share[p] * z[p] ** 2
-    # The mean of equal values is rounded, and their variance need not be 0.
+    # The mean of equal values is rounded, so that their variance may not be 0.
     scale = 1.0 / sqrt(variance) if highest > lowest and variance > 0.0 else 0.0
     for p in range(len(rows)):
         z[p] *= scale
@@ -114,9 +113,9 @@ def standardise(column, rows, share, z):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def make_orthogonal(u, z, share, direction, scale, j, v, v_direction):  # type: ignore[no-untyped-def]
-    """v, of variance 1, is the part of feature j's z that does not follow from u, and v_direction its coefficients.
+    """Set v to the part of feature j's z that is orthogonal to u, with variance 1, and v_direction to its coefficients.
 
-    False if there is no such part.
+    Return False if there is no such part.
     """
     slope, variance = 0.0, 0.0
     for p in range(len(u)):
@@ -137,21 +136,20 @@ def make_orthogonal(u, z, share, direction, scale, j, v, v_direction):  # type: 
 
 @njit(nogil=True, cache=True)
 def turn(u, v, angle):  # type: ignore[no-untyped-def]
-    """u = u cos θ + v sin θ."""
+    """Set u to u cos θ + v sin θ."""
     for p in range(len(u)):
         u[p] = cos(angle) * u[p] + sin(angle) * v[p]
 
 
 @njit(nogil=True, cache=True)
 def begin_search(sample, rows, start):  # type: ignore[no-untyped-def]
-    """The search on those rows from the direction of feature `start`, and the number of features to turn to."""
+    """Return a search on the rows from the direction of feature `start`, and the number of usable features."""
     d, n = len(sample.columns), len(rows)
     share, total = np.empty(n), 0.0
     for p in range(n):
         total += sample.joint[rows[p]]
     for p in range(n):
         share[p] = sample.joint[rows[p]] / total
-    # Standardised features, by columns.
     Z, scale = np.zeros((d, n)), np.zeros(d)
     usable = 0
     for j in range(d):
@@ -166,7 +164,7 @@ def begin_search(sample, rows, start):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sweep(sample, search, features, exact, criterion, tie, room):  # type: ignore[no-untyped-def]
-    """Turn the direction towards one feature after another."""
+    """Turn the direction towards each feature in turn, if the cost decreases."""
     Z, scale, u, v = search.Z, search.scale, search.u, search.v
     direction, v_direction = search.direction, search.v_direction
     for j in features:
@@ -184,7 +182,7 @@ def sweep(sample, search, features, exact, criterion, tie, room):  # type: ignor
 
 @njit(nogil=True, cache=True)
 def consider_direction(sample, order, first, last, direction, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """Let what was found compete on all examples."""
+    """Compare the direction with the choice on all examples."""
     d, largest = len(direction), 0.0
     for j in range(d):
         largest = max(largest, abs(direction[j]))

@@ -1,4 +1,4 @@
-"""A drawing of a tree with matplotlib."""
+"""Plots of trees with matplotlib."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def plot(model: Any, ax: Any = None, feature_names: Sequence[str] | None = None,
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(
-            'plot draws with matplotlib, which is not installed: pip install "outputcodes[plot]"'
-        ) from error
+        raise ImportError('plot needs matplotlib, which is not installed: pip install "outputcodes[plot]"') from error
     check_is_fitted(model)
     tree, names = model.tree_, names_of_features(model, feature_names)
     nodes, depths = tree.nodes, tree.depths
@@ -47,7 +45,7 @@ def plot(model: Any, ax: Any = None, feature_names: Sequence[str] | None = None,
         if nodes.kind[place] == LEAF:
             best = labels[place]
             text = f"{model.classes_[best]}\n{tree.counts[place].sum():g}"
-            # The purer, the stronger.
+            # Purer leaves have stronger colours.
             box["facecolor"] = (*colours[best, :3], 0.15 + 0.6 * shares[place, best])
         else:
             text = question_text(tree, place, names, decimals, most=3)
@@ -58,7 +56,7 @@ def plot(model: Any, ax: Any = None, feature_names: Sequence[str] | None = None,
 
 
 def _places(kind: Any, left: Any) -> Any:
-    """Leaves side by side from left to right, every other node halfway between its children."""
+    """Return horizontal positions: leaves from left to right, other nodes halfway between their children."""
     across = np.zeros(len(kind))
     stack, n_leaves = [0], 0
     while stack:

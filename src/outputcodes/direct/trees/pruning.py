@@ -1,4 +1,4 @@
-"""Grow, then prune: the prunings of a tree that are best for some price of a leaf, and the price by held-out error."""
+"""Cost-complexity pruning: the optimal prunings for all penalties per leaf, and the penalty by held-out error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 
 
 def links(tree: GrownTree) -> Array:
-    """(n_nodes,): the α from which each node is a leaf of T(α), -1 for those that are anyway.
+    """Return (n_nodes,) the α from which each node is a leaf of T(α), -1 for the leaves of the whole tree.
 
     T(α) is the smallest tree that minimises (share of the weight misclassified) + α · (number of leaves).
     """
@@ -31,15 +31,15 @@ def links(tree: GrownTree) -> Array:
 
 
 def pruned(tree: GrownTree, alpha: float) -> GrownTree:
-    """T(α); an α that differs from one of the path by rounding is that one."""
+    """Return T(α); an α that differs from one of the path only by rounding is equal to it."""
     return tree.cut(links(tree) <= alpha + TIE)
 
 
 def pruning_path(tree: GrownTree) -> tuple[Array, Array, Rows]:
-    """All α at which T(α) changes, from 0; the training error and the number of leaves of each T(α)."""
+    """Return all α at which T(α) changes, from 0, and the training error and number of leaves of each T(α)."""
     link = links(tree)
     alphas = np.unique(np.append(link[link >= 0], 0.0))
-    # Node t is a leaf from its own step on, until what is above it becomes one.
+    # Node t is a leaf from its own step on, until a node above it becomes a leaf.
     steps, start = len(alphas), np.searchsorted(alphas, link)
     until = np.full(len(link), steps)
     for side in range(2):
@@ -53,7 +53,7 @@ def pruning_path(tree: GrownTree) -> tuple[Array, Array, Rows]:
 
 
 def held_out_errors(tree: GrownTree, alphas: Array, X: Array, y: Rows, weight: Array) -> Array:
-    """The weight that each T(α) errs on, α ascending."""
+    """Return the weight of the errors of each T(α), by ascending α."""
     rank = np.searchsorted(alphas + TIE, links(tree))
     wrong = np.zeros(len(alphas))
     path_errors(X, y, weight, tree.nodes, tree.labels, rank, len(alphas), wrong)
@@ -70,7 +70,7 @@ def cross_validated_alpha(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[float, Array]:
-    """The α of the tree's path with the least held-out error, the largest of equal ones; and all those errors.
+    """Return the α of the tree's path with the smallest held-out error, the largest in case of ties, and all errors.
 
     Between two of its α the tree stays the same: trees grown on parts of the data are pruned at geometric midpoints.
     """

@@ -33,37 +33,37 @@ class GrownTree:
 
     @property
     def n_leaves(self) -> int:
-        """The number of regions that are not parted any more."""
+        """The number of leaves."""
         return int((self.nodes.kind == LEAF).sum())
 
     @property
     def probabilities(self) -> Array:
-        """(n_nodes, k): the share of each class in each region."""
+        """The share of each class in each region, (n_nodes, k)."""
         shares: Array = self.counts / self.counts.sum(axis=1, keepdims=True)
         return shares
 
     @property
     def labels(self) -> Rows:
-        """(n_nodes,): the number of the class with the most weight in each region, the first of equals."""
+        """The class with the largest weight in each region, (n_nodes,); ties go to the first class."""
         labels: Rows = first_largest(self.counts, self.counts.sum(axis=1))
         return labels
 
     @property
     def depths(self) -> NDArray[np.int64]:
-        """(n_nodes,): the number of questions above each node."""
+        """The number of questions above each node, (n_nodes,)."""
         depths = np.zeros(len(self.counts), dtype=np.int64)
         for depth, level in enumerate(self._levels(self.nodes.kind != LEAF)):
             depths[level] = depth
         return depths
 
     def leaves(self, X: Array) -> Rows:
-        """(n,): the node in which each example ends."""
+        """Return (n,) the leaf that each example reaches."""
         found = np.empty(len(X), dtype=np.intp)
         find_leaves(np.require(X, requirements=["C", "W"]), 0, self.nodes, found)
         return found
 
     def cut(self, at: NDArray[np.bool_]) -> GrownTree:
-        """The tree with the nodes `at` made leaves, what hangs below them left out."""
+        """Return the tree with the nodes `at` turned into leaves, without the nodes below them."""
         nodes = self.nodes
         inner = (nodes.kind != LEAF) & ~at
         keep = np.zeros(len(at), dtype=bool)
@@ -91,7 +91,7 @@ class GrownTree:
         )
 
     def _levels(self, inner: NDArray[np.bool_]) -> Iterator[Rows]:
-        """The root, its children, their children and so on, as far as nodes are `inner`."""
+        """Yield the levels of the tree from the root, descending from `inner` nodes only."""
         level = np.zeros(1, dtype=np.intp)
         while len(level):
             yield level

@@ -1,7 +1,8 @@
-"""The best question for a region about one categorical feature: which of its categories go left.
+"""The best question for a region about one categorical feature: which of its categories go to the left.
 
-Of up to `EXHAUSTIVE` categories every subset is tried; of more those that are prefixes when sorted by the share of a
-class, among which the best is if there are two classes. Breiman, Friedman, Olshen & Stone (1984), chapters 4 and 9.
+With up to `EXHAUSTIVE` categories every subset is tried; with more, the prefixes of the categories sorted by the share
+of a class, which include the best subset if there are two classes. Breiman, Friedman, Olshen & Stone (1984), chapters 4
+and 9.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EXHAUSTIVE = 8
 
 @njit(nogil=True, cache=True)
 def count_categories(sample, f, order, first, last, room):  # type: ignore[no-untyped-def]
-    """The weight of each class in each category; answers the number of categories."""
+    """Compute the weight of each class in each category; return the number of categories."""
     H, column, groups = room.by_category, sample.columns[f], 0
     for p in range(first, last):
         row = order[p]
@@ -34,7 +35,7 @@ def count_categories(sample, f, order, first, last, room):  # type: ignore[no-un
 
 @njit(nogil=True, cache=True)
 def find_subset(sample, f, order, first, last, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The best subset of categories of feature f; missing values are a category of their own, the last."""
+    """Find the best subset of categories of feature f; missing values are a category of their own, the last."""
     groups = count_categories(sample, f, order, first, last, room)
     if groups < 2:
         return
@@ -61,7 +62,7 @@ def find_subset(sample, f, order, first, last, criterion, tie, room, choice):  #
 
 @njit(nogil=True, cache=True)
 def try_all_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """Every parting of the categories in two."""
+    """Try every split of the categories into two sets."""
     best = -1
     for mask in range((1 << (groups - 1)) - 1):
         clear(room.counts)
@@ -79,7 +80,7 @@ def try_all_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-un
 
 @njit(nogil=True, cache=True)
 def try_sorted_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """The prefixes of the categories sorted by the share of each class in turn: the best subset if there are two."""
+    """Try the prefixes of the categories sorted by the share of each class: the optimum if there are two classes."""
     H, shares, items, counts = room.by_category, room.values, room.rows, room.counts
     clear(room.other_counts)
     for g in range(groups):

@@ -1,4 +1,4 @@
-"""Every column of a code solved on one Gram matrix: which rows and boxes each has, and which way it is solved."""
+"""Kernel SVMs for the columns of a code: the rows and box constraints of each column, and the way it is solved."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import row_blocks, serially
 from outputcodes._kernel_machines.kernel_function import rbf_block
 from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
-from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, DualColumn, DualColumns, levelled
+from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumn, SolvedColumns, levelled
 from outputcodes.learners.kernel.small import is_small, solve_small
 from outputcodes.learners.kernel.together import ColumnsTogether
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Columns that see at most so many rows, and at most half of all, are solved one by one.
+# Columns that use at most this many rows, and at most half of all, are solved separately.
 FEW_ROWS = 2048
-# Columns that share a working set: with more, too few rows of it would be each one's own.
+# Columns that share a working set: with more, each column would have too few rows in it.
 COLUMNS_TOGETHER = 96
 
 
 def solve_columns(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> DualColumns:
+) -> SolvedColumns:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
-    `start` (L, n) are coefficients to start from. Columns that see few of the rows are solved each by itself, the
-    others in company.
+    `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately, the
+    others together.
     """
     size = np.bincount(y, minlength=len(M))
     for sign in (-1, +1):
@@ -42,7 +42,7 @@ def solve_columns(
     alone = (seen <= FEW_ROWS) & (2 * seen <= len(rows))
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
-        """Targets and boxes: (L, n) and (3, L, n), or without L for one column."""
+        """Return targets (L, n) and boxes (3, L, n), or both without L for a single column."""
         target = M[y[some]][:, columns].T.astype(np.float64)
         bound = cost[y[some]][:, columns].T * weight[some]
         box = np.zeros((3, *target.shape))
@@ -53,19 +53,19 @@ def solve_columns(
             box[0] = _balanced(beta) if dual.free_bias else beta
         return target, box
 
-    solutions: dict[int, DualColumn] = {}
+    solutions: dict[int, SolvedColumn] = {}
     boxes: dict[int, Array] = {}
 
     def one(j: int) -> bool:
-        """Some steps of a column by itself; whether it needs more of them."""
+        """Take some steps on a single column; return whether it needs more."""
         some = np.flatnonzero((cost[:, j] > 0)[y])
         target, box = problem(j, some)
         before = solutions[j].steps if j in solutions else 0
         box = boxes.pop(j, box)
         limit = min(STEPS_PER_CALL, dual.max_iter - before)
-        answer = solve_alone(dual, rows[some], target, box, limit)
-        solutions[j] = answer._replace(steps=before + answer.steps)
-        if answer.converged or answer.steps < limit or before + limit >= dual.max_iter:
+        solved = solve_alone(dual, rows[some], target, box, limit)
+        solutions[j] = solved._replace(steps=before + solved.steps)
+        if solved.converged or solved.steps < limit or before + limit >= dual.max_iter:
             return False
         boxes[j] = box
         return True
@@ -82,18 +82,21 @@ def solve_columns(
         together.solve()
         for j, column in enumerate(columns.tolist()):
             solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))
-    return DualColumns.of([solutions[j] for j in range(M.shape[1])])
+    return SolvedColumns.of([solutions[j] for j in range(M.shape[1])])
 
 
 def _balanced(beta: Array) -> Array:
-    """The larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
+    """Return β with the larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
     plus, minus = levelled(beta.clip(min=0).sum(axis=-1, keepdims=True), -beta.clip(max=0).sum(axis=-1, keepdims=True))
     balanced: Array = beta * np.where(beta > 0, plus, minus)
     return balanced
 
 
-def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> DualColumn:
-    """Solve one column on the Gram matrix of its own rows: target (n,), and box (3, n) with β, which changes."""
+def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> SolvedColumn:
+    """Solve one column on the Gram matrix of its own rows.
+
+    `target` has shape (n,). `box` (3, n) holds β, which is changed in place, and its bounds.
+    """
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         if K.dtype == np.float64:
@@ -108,7 +111,7 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
 
 
 def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
-    """Return the Gram matrix of some rows, half of it computed and half mirrored."""
+    """Return the Gram matrix of some rows; half of it is computed and half is mirrored."""
     gram, p = dual.gram, len(rows)
     kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
     K = np.empty((p, p), dtype=gram.store.dtype)

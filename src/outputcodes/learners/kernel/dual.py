@@ -1,4 +1,4 @@
-"""The dual problem of a kernel SVM: what all columns share, and what the solution of each consists of."""
+"""Dual problem of the kernel SVM, shared by all columns, and the solution of each column."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from outputcodes._kernel_machines.smo.passes import BIG
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# One call of a compiled loop takes well below 0.2 s, so that an interrupt gets through.
+# One call of a compiled loop takes well below 0.2 s, so that interrupts are handled.
 STEPS_PER_CALL = 50_000
-# Where the columns in a vector begin, if it holds one only.
+# Start of the columns in a vector that holds only one.
 ONE = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class Dual:
-    """What is to be solved: the kernel and the stopping rule, the same for all columns.
+    """Dual problem: the kernel and the stopping rule, which all columns share.
 
     `free_bias` is the constraint Σβ = 0; `offset` is added to every kernel value (1 folds a bias into the kernel).
     """
@@ -37,9 +37,9 @@ class Dual:
     run: Run
 
     def ends(self, e: Array, box: Array, first: Rows) -> Array:
-        """Return (2, L): the largest e that may grow, and the smallest that may shrink, of each column.
+        """Return (2, L): the largest e that may grow and the smallest e that may shrink in each column.
 
-        The columns stand one after another and begin at `first`. Without a free bias 0 is among both.
+        The columns are concatenated and begin at `first`. Without a free bias, both extrema include 0.
         """
         beta, lo, hi = box
         outside = np.inf if self.free_bias else 0.0
@@ -48,7 +48,7 @@ class Dual:
         return np.stack([np.maximum(highest, -outside), np.minimum(lowest, outside)])
 
     def biases(self, e: Array, box: Array, ends: Array, first: Rows) -> Array:
-        """Return the bias of each column: the mean of e where β is free, else the middle of what the others allow."""
+        """Return the bias of each column: the mean of e where β is free, else the middle of the feasible interval."""
         beta, lo, hi = box
         if not self.free_bias:
             folded: Array = self.offset * np.add.reduceat(beta, first)
@@ -59,7 +59,7 @@ class Dual:
         return np.where(count > 0, mean, ends.sum(axis=0) / 2)
 
     def violation(self, e: Array, box: Array) -> tuple[float, float]:
-        """Return the `ends` of one column."""
+        """Return `ends` of one column."""
         (highest,), (lowest,) = self.ends(e, box, ONE).tolist()
         return highest, lowest
 
@@ -78,15 +78,15 @@ class Dual:
             return int(solve_pairs(*lines, work, beta, lo, hi, tol, max_steps))
         return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, tol, max_steps))
 
-    def solved(self, rows: Rows, e: Array, box: Array, steps: int) -> DualColumn:
+    def solved(self, rows: Rows, e: Array, box: Array, steps: int) -> SolvedColumn:
         """Return the solution of one column with its certificate, from its gradient."""
         ends, kept = self.violation(e, box), np.flatnonzero(box[0])
         gap = ends[0] - ends[1]
-        return DualColumn(rows[kept], box[0][kept], self.bias(e, box, ends), gap, steps, bool(gap <= self.tol))
+        return SolvedColumn(rows[kept], box[0][kept], self.bias(e, box, ends), gap, steps, bool(gap <= self.tol))
 
 
-class DualColumn(NamedTuple):
-    """One column: the coefficients β of `rows` (those that are not 0), its bias and certificate."""
+class SolvedColumn(NamedTuple):
+    """Solution of one column: the nonzero coefficients β of `rows`, the bias and the certificate."""
 
     rows: Rows
     beta: Array
@@ -96,8 +96,8 @@ class DualColumn(NamedTuple):
     converged: bool
 
 
-class DualColumns(NamedTuple):
-    """All columns: coefficients beta of `rows`, each in its `column`; the others have one value per column."""
+class SolvedColumns(NamedTuple):
+    """Solution of all columns: beta of `rows`, each in its `column`; the other fields have one value per column."""
 
     rows: Rows
     column: Rows
@@ -108,7 +108,7 @@ class DualColumns(NamedTuple):
     converged: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, columns: list[DualColumn]) -> DualColumns:
+    def of(cls, columns: list[SolvedColumn]) -> SolvedColumns:
         """Join the solutions of all columns."""
         rows, beta, bias, gap, steps, converged = zip(*columns, strict=True)
         column = np.repeat(np.arange(len(columns)), [len(some) for some in rows])
@@ -117,9 +117,9 @@ class DualColumns(NamedTuple):
 
 
 def levelled(plus: Array, minus: Array) -> Array:
-    """Return factors (2, …) for the sums of the two sides of columns that make the larger as large as the smaller."""
+    """Return (2, …) factors for the two sides of each column that scale the larger sum down to the smaller one."""
     sides = np.stack([plus, minus])
     scale: Array = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
-    # Rounding is no imbalance: what is at its bound has to stay there.
+    # Ignore differences due to rounding, so that coefficients at their bounds stay there.
     scale[scale > 1 - 1e-10] = 1
     return scale

@@ -1,4 +1,4 @@
-"""Fitted columns of a kernel SVM: coefficients of support vectors, and margins from them."""
+"""Fitted columns of a kernel SVM: the coefficients of support vectors, and the margins computed from them."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from outputcodes._ground.blocks import over_blocks, row_blocks
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes.learners.base import Certificate, FittedColumns
-from outputcodes.learners.kernel.dual import DualColumns
+from outputcodes.learners.kernel.dual import SolvedColumns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Values per row that make blocks of training examples whose margins take few products, and leave work for each thread.
+# Values per row used to size blocks of training examples: few products per block, and enough blocks for all threads.
 AT_A_TIME = 1024
 
 
 @dataclass(frozen=True)
 class KernelData:
-    """Prepared X: the features and the rows of their Gram matrix."""
+    """Prepared X: the features and their Gram matrix."""
 
     gram: Gram
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of X."""
+        """Return the shape of X."""
         return tuple(self.gram.X.shape)
 
 
 class FittedKernelColumns(FittedColumns):
     """Trained columns f_j(x) = Σ_i β_ij K(x_i, x) + b_j over the support vectors of all columns.
 
-    Support vectors are sorted by class: a class's coefficients are kept only for the columns that it is in.
+    Support vectors are sorted by class. The coefficients of a class are stored only for the columns that contain it.
 
     Attributes
     ----------
     support : ndarray of shape (S,)
-        The support vectors' rows in the prepared data.
+        The row numbers of the support vectors in the prepared data.
     intercept : ndarray of shape (L,)
     certificate : Certificate
-        `gap` is the largest violation of the optimality conditions by a pair, `iterations` counts steps.
+        `gap` is the largest violation of the optimality conditions by a pair; `iterations` is the number of steps.
     """
 
     def __init__(
         self,
         gram: Gram,
-        columns: DualColumns,
+        columns: SolvedColumns,
         y: Rows,
         present: NDArray[np.bool_],
         rows: Rows,
@@ -74,7 +74,7 @@ class FittedKernelColumns(FittedColumns):
         self.pieces = _by_class(columns, self.support, y, present)
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """Return (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are used again."""
+        """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
         terms = self.pieces, self.intercept, self.n_jobs
         if isinstance(X, KernelData):
             gram = X.gram
@@ -91,15 +91,15 @@ class FittedKernelColumns(FittedColumns):
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
             raise ValueError(
                 f"X has {X.shape[1]} kernel values per row, but the SVM was trained on {self.n_train} examples; "
-                "give the values with each of them, in their order."
+                "pass one kernel value per training example, in the same order."
             )
         return expand_new(X, self.kernel, self.anchors, *terms)
 
     def dual(self) -> Array:
-        """Return (n, L) dual variables α ≥ 0, row i for the i-th of the rows that were given to train on.
+        """Return the (n, L) dual variables α ≥ 0; row i belongs to the i-th training row.
 
-        α is 0 where an example is absent from a column or has no weight, and at most C times its weight. K(x, x) of
-        the same rows is `data.gram.diag[rows]`, to which a folded bias adds 1.
+        α is 0 where an example is absent from a column or has weight 0, and is at most C times its weight. K(x, x) for
+        the same rows is `data.gram.diag[rows]`; a folded bias adds 1 to it.
         """
         place = np.empty(self.n_train, dtype=np.intp)
         place[self.rows] = np.arange(len(self.rows))
@@ -109,26 +109,26 @@ class FittedKernelColumns(FittedColumns):
         return alpha
 
     def start(self, n: int, M: NDArray[np.int8], rows: Rows) -> Array:
-        """Return (L, len(rows)) coefficients for another training on some of n prepared rows with the code M."""
+        """Return the (L, len(rows)) starting coefficients of another fit on some of n prepared rows with the code M."""
         mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
         if mine != wanted:
             raise ValueError(
                 "init has {} examples, {} classes and {} columns".format(*mine)
-                + " where the data and the code have {}, {} and {}; ".format(*wanted)
-                + "give columns that were fitted on the same X with the same code, or init=None."
+                + " but the data and the code have {}, {} and {}; ".format(*wanted)
+                + "pass columns fitted on the same X with the same code, or init=None."
             )
         return self.coefficients(rows)
 
     def coefficients(self, rows: Rows) -> Array:
-        """Return (L, len(rows)) coefficients β of rows of the prepared data."""
+        """Return the (L, len(rows)) coefficients β for rows of the prepared data."""
         beta = np.zeros((self.n_train, len(self.intercept)))
         for some, columns, values in self.pieces:
             beta[self.support[some][:, None], columns] = values
         return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
 
     def _of_all(self, gram: Gram) -> Array:
-        """Return (n, L) margins of all training examples, from a Gram matrix that holds the support vectors' rows."""
-        # As far as most rows between them are support vectors too, and all are there, they are taken as they lie.
+        """Return the (n, L) margins of all training examples, from a Gram matrix that holds the support vectors."""
+        # If most rows of a contiguous range are support vectors, and all are held, the range is used without copying.
         terms: list[tuple[slice | Rows, Rows, Array]] = []
         order = np.argsort(gram.place)
         for some, columns, beta in self.pieces:
@@ -156,20 +156,20 @@ class FittedKernelColumns(FittedColumns):
         return F
 
 
-def _by_class(columns: DualColumns, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
-    """Return the coefficients in dense pieces: support vectors, the columns that their classes are in, and β there.
+def _by_class(columns: SolvedColumns, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:
+    """Return the coefficients in dense pieces: support vectors, the columns that contain their classes, and β.
 
-    Neighbouring classes in the same columns share a piece; so a code without zeros has only one.
+    Adjacent classes in the same columns share a piece, so a code without zeros has only one.
     """
     if not len(support):
         return []
     taking_part = present[y[support]]
-    # Plain numbers, which every way of saving a model can write.
+    # Plain integers, so that every serialization format can store them.
     edges = [0, *(1 + np.flatnonzero((taking_part[1:] != taking_part[:-1]).any(axis=1))).tolist(), len(support)]
     inside = taking_part[edges[:-1]]
     width, sizes = inside.sum(axis=1), np.diff(edges)
     stops = np.cumsum(sizes * width)
-    # Where in one line with all pieces a support vector's coefficients begin, and where among them a column's is.
+    # In a flat array of all pieces: the start of each support vector's coefficients, and each column's offset.
     piece = np.repeat(np.arange(len(sizes)), sizes)
     first = (stops - sizes * width)[piece] + (np.arange(len(support)) - np.array(edges)[piece]) * width[piece]
     within = np.cumsum(inside, axis=1) - 1

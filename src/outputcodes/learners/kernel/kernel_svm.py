@@ -23,48 +23,48 @@ Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 FREE_BIAS = (
-    "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded one; with a free bias it "
+    "KernelSVM(bias='free'): the leave-one-out bound holds without a bias or with a folded bias; with a free bias it "
     "is an estimate. Use bias='folded' for a bound."
 )
 INDEFINITE = (
-    "The leave-one-out bound holds for positive semi-definite kernels; with kernel='sigmoid', and with 'poly' of a "
-    "negative coef0 or a degree that is not whole, it is an estimate. Use another kernel for a bound."
+    "The leave-one-out bound holds for positive semi-definite kernels; with kernel='sigmoid', or with 'poly' and a "
+    "negative coef0, a negative degree or a non-integer degree, it is an estimate. Use another kernel for a bound."
 )
 
 
 class KernelSVM(KernelParameters, SharedLearner):
-    """Support vector machines with a kernel, all columns of a code together.
+    """Kernel support vector machines, trained for all columns of a code together.
 
-    Column j minimises ½‖f‖² + Σ C_i max(0, 1 − t_i (f(x_i) + b)), C_i being C times the weight of example i. As
-    `sklearn.svm.SVC` does for two classes, but kernel values are computed once for all columns, in training and in
-    prediction, and columns advance together.
+    Column j minimises ½‖f‖² + Σ C_i max(0, 1 − t_i (f(x_i) + b)), where C_i is C times the weight of example i. This is
+    the problem that `sklearn.svm.SVC` solves for two classes, but kernel values are computed once for all columns, in
+    training and in prediction, and the columns are solved together.
 
     Parameters
     ----------
     C : float, default=1.0
-        What a unit of loss costs.
+        The cost of a unit of loss; smaller values regularize more strongly.
     kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
-        A callable answers the (len(A), len(B)) values of kernel(A, B). "precomputed" takes the kernel values for X:
-        of all pairs of examples in `fit`, of new examples with the training examples later.
+        A callable kernel(A, B) returns an array of shape (len(A), len(B)). With "precomputed", X holds kernel values:
+        between all pairs of training examples in `fit`, and between new and training examples in prediction.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0); "scale" is
+        The γ of rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree and sigmoid tanh(γ x·z + coef0). "scale" is
         1 / (n_features · X.var()), "auto" is 1 / n_features.
     degree, coef0 : float, default=3 and 0.0
-        Of the kernels poly and sigmoid.
+        Parameters of the poly and sigmoid kernels; sigmoid ignores `degree`.
     bias : {"free", "folded", "none"} or False, default="free"
-        An intercept that costs nothing, as in LIBSVM; one folded into the kernel, K + 1; or none.
+        An unregularized intercept, as in LIBSVM; an intercept folded into the kernel, K + 1; or none.
     tol : float, default=1e-3
-        Training stops when no pair of examples violates the optimality conditions by more.
+        Training stops when no pair of examples violates the optimality conditions by more than this.
     cache_size : float, default=2000
-        Megabytes for the Gram matrix. Beyond it, its rows are computed anew when they are needed again.
+        Size of the Gram matrix cache in megabytes. Rows that do not fit are recomputed when needed.
     max_iter : int, default=10_000_000
-        The largest number of steps for one column, each changing a pair of coefficients.
+        The maximum number of steps per column. Each step changes a pair of coefficients.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-    columns_ : the fitted column; `columns_.dual()` answers its dual variables
-    n_iter_ : steps taken
+    columns_ : the fitted column; `columns_.dual()` returns its dual variables
+    n_iter_ : the number of steps
 
     Examples
     --------
@@ -81,6 +81,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"
 
     def __init__(
@@ -106,15 +107,16 @@ class KernelSVM(KernelParameters, SharedLearner):
         self.max_iter = max_iter
 
     def prepare(self, X: Any, like: Any = None) -> KernelData:
-        """X with its kernel, whose values are computed when columns ask for them and kept for all later ones.
+        """Return X with its kernel; kernel values are computed when first needed and kept for later columns.
 
-        `like`, an earlier preparation of the same X, is used again if its kernel is the same, and else its distances
-        or inner products are, if it has kept them.
+        `like`, an earlier preparation of the same X, is reused if its kernel is the same. Otherwise, its distances or
+        inner products are reused if it has kept them.
         """
         self._check_parameters()
-        # A translation changes no distance, and no linear SVM whose intercept is free.
+        X = self._as_features(X)
+        # Translation changes neither distances nor a linear SVM with a free intercept.
         centred = self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free")
-        return KernelData(self._gram(self._as_features(X), centred, None if like is None else like.gram))
+        return KernelData(self._gram(X, centred, None if like is None else like.gram))
 
     def fit_columns(
         self,
@@ -131,8 +133,8 @@ class KernelSVM(KernelParameters, SharedLearner):
     ) -> FittedKernelColumns:
         """Solve the dual of every column.
 
-        `init`, the same columns fitted on the same X, perhaps with other parameters or rows, gives the coefficients to
-        start from, cut off at the new bounds.
+        `init`, the same columns fitted on the same X, possibly with other parameters or rows, provides the starting
+        coefficients, which are clipped to the new bounds.
         """
         M = np.asarray(M)
         self._check_parameters()
@@ -141,7 +143,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
         if is_small(data.gram):
-            # Sorted by class, the examples of a column lie side by side in memory.
+            # Sorting by class makes the examples of a column contiguous in memory.
             data.gram.arrange(y)
         with threads(n_jobs) as run:
             dual = Dual(
@@ -154,26 +156,26 @@ class KernelSVM(KernelParameters, SharedLearner):
         return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs)
 
     def release(self, data: KernelData) -> None:
-        """Let the next preparation that is made `like` this one take over the memory of its Gram matrix."""
+        """Allow the next preparation made `like` this one to reuse the memory of its Gram matrix."""
         data.gram.release()
 
     def leave_one_out_doubt(self) -> str | None:
-        """Return why the leave-one-out bound is only an estimate: with a free bias, or an indefinite kernel."""
+        """Return why the leave-one-out bound is only an estimate (a free bias or an indefinite kernel), or None."""
         if self.bias == "free":
             return FREE_BIAS
         odd_power = self.kernel == "poly" and (self.coef0 < 0 or self.degree < 0 or self.degree % 1 != 0)
         return INDEFINITE if odd_power or self.kernel == "sigmoid" else None
 
     def self_kernel(self, data: KernelData, rows: Rows) -> Array:
-        """Return K(x, x) of the rows, a folded bias included."""
+        """Return K(x, x) of the rows, including a folded bias."""
         diag: Array = data.gram.diag[rows] + float(self.bias == "folded")
         return diag
 
     def flexibility(self, data: KernelData) -> tuple[float, ...]:
-        """Return gamma, then C: the smallest is the smoothest."""
+        """Return (gamma, C); the smallest gives the smoothest model."""
         return float(data.gram.kernel.gamma), float(self.C)
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        self._check_kernel_parameters()
         if self.bias is not False and self.bias not in ("free", "folded", "none"):
             raise ValueError(f"bias={self.bias!r} must be 'free', 'folded' or 'none'.")

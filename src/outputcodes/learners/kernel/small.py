@@ -1,4 +1,4 @@
-"""Columns on a Gram matrix that is in memory as a whole: blocks of them are solved without a return to Python."""
+"""Columns on a Gram matrix that fits in memory: blocks of columns are solved without returning to Python."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from numpy.typing import NDArray
 
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.smo.columns import solve_block
-from outputcodes.learners.kernel.dual import Dual, DualColumns, levelled
+from outputcodes.learners.kernel.dual import Dual, SolvedColumns, levelled
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Rows of a Gram matrix that columns are solved on directly: beyond, a pass over one row leaves the caches.
+# The largest Gram matrix that columns are solved on directly: beyond this, a row no longer fits in the caches.
 SMALL = 4096
-# Kernel values of the columns in a block, which goes to one thread.
+# Kernel values of the columns in one block; a block is solved by one thread.
 BLOCK = 1 << 20
-# Values read in one call of the compiled loop, which then takes well below 0.2 s, so that an interrupt is heard.
+# Values read per call of the compiled loop: a call takes well below 0.2 s, so that interrupts are handled.
 BUDGET = 1 << 26
 
 
 def is_small(gram: Gram) -> bool:
-    """Whether `solve_small` takes this Gram matrix."""
+    """Return whether `solve_small` supports this Gram matrix."""
     return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
 
 
 def solve_small(
     dual: Dual, rows: Rows, y: Rows, M: NDArray[np.int8], cost: Array, weight: Array, start: Array | None
-) -> DualColumns:
-    """As `solve_columns`. All columns' examples, one column after another, make up each of the vectors here."""
+) -> SolvedColumns:
+    """Solve every column, as `solve_columns` does. Each vector here concatenates the examples of all columns."""
     gram, L = dual.gram, M.shape[1]
-    # From here on nobody arranges the Gram matrix any more.
+    # The arrangement of the Gram matrix is fixed from here on.
     gram.hold(rows, dual.run)
     order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
@@ -43,12 +43,12 @@ def solve_small(
     if start is not None and dual.free_bias:
         beta = _balanced(beta, cuts[:-1], column)
     e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
-    # Kernel values that were given may be in any order, and read-only.
+    # Precomputed kernel values may be read-only, or stored column by column.
     store = np.require(gram.store, requirements=["C", "W"])
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:
-        """Some steps of a block of columns; the first column that needs more of them."""
+        """Take some steps on a block of columns; return the first column that needs more."""
         first, stop = block
         vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
         kernel = store, dual.offset, True if dual.free_bias else None
@@ -62,11 +62,11 @@ def solve_small(
     ends = dual.ends(e, box, cuts[:-1])
     gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
     certificate = dual.biases(e, box, ends, cuts[:-1]), gap, steps, gap <= dual.tol
-    return DualColumns(rows[place[kept]], column[kept], beta[kept], *certificate)
+    return SolvedColumns(rows[place[kept]], column[kept], beta[kept], *certificate)
 
 
 def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, Rows]:
-    """The examples of one column after another: the column, and the example's place among all, sorted by class.
+    """Return the examples, column by column: the column, and the position of the example among all, sorted by class.
 
     >>> _examples(np.array([[True, False], [True, True]]), np.array([0, 1, 1]), np.arange(3))
     (array([0, 0, 0, 1, 1]), array([0, 1, 2, 1, 2]))
@@ -77,13 +77,13 @@ def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, R
     stops = np.cumsum(size)
     column, place = np.repeat(column, size), np.arange(stops[-1]) + np.repeat(first[label] - stops + size, size)
     if (np.diff(slots) < 0).any():
-        # The Gram matrix is arranged by other labels, and its order is what counts.
+        # The Gram matrix is arranged by other labels; use its order.
         place = place[np.lexsort((slots[place], column))]
     return column, place
 
 
 def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
-    """The larger of the two sides of each column scaled down, so that Σβ = 0 in it."""
+    """Return β with the larger of the two sides of each column scaled down, so that Σβ = 0 in each column."""
     plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
-    answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
-    return answer
+    balanced: Array = beta * np.where(beta > 0, plus[column], minus[column])
+    return balanced

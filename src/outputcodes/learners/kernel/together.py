@@ -1,8 +1,8 @@
-"""Columns of a kernel SVM that share working sets, and the rows that are set aside where memory is short.
+"""Kernel SVM columns that share working sets, with shrinking where the Gram matrix does not fit in memory.
 
-Where the Gram matrix does not fit into memory, rows that are settled in all columns are set aside as soon as that of
-the others fits (shrinking). Before the certificate the gradients of all rows are computed from scratch, and the rows
-that turn out to violate come back.
+Rows that are settled in all columns are set aside as soon as the Gram matrix of the other rows fits (shrinking). Before
+the certificate is computed, the gradients of all rows are recomputed from scratch, and rows that violate the optimality
+conditions are added back.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Rounds from one look at how many rows are settled to the next.
+# Rounds between two checks of how many rows are settled.
 ROUNDS_PER_LOOK = 4
-# The rounds continue on at most this part of all rows, for more of them save too little.
+# Shrinking keeps at most this fraction of the rows; keeping more saves too little.
 SHARE = 0.5
-# They continue on so many times the rows that are not settled: with no others, more of those set aside come back.
+# Shrinking keeps this multiple of the unsettled rows; with fewer, more of the other rows have to be added back.
 TIMES_UNSETTLED = 1.5
 
 
 class ColumnsTogether(WorkingSets):
-    """Columns with targets (L, n) and box (3, L, n): β, which changes, and its bounds; `steps` (L,) are counted."""
+    """Columns with targets (L, n) and box (3, L, n), which holds β and its bounds; β and steps are changed in place."""
 
-    # Their Gram matrix is 16 MB in float32, which a last-level cache can hold.
+    # The Gram matrix takes 16 MB in float32, which fits in a last-level cache.
     size = 2048
 
     def __init__(self, dual: Dual, rows: Rows, target: Array, box: Array, steps: Rows) -> None:
@@ -43,7 +43,7 @@ class ColumnsTogether(WorkingSets):
         return beta
 
     def violators(self, size: int, aim: float) -> Rows:
-        """Return the violators of the columns in turn, a pair from each: one example to grow and one to shrink."""
+        """Return violators, two per column in turn: one whose β may grow and one whose β may shrink."""
         L, n = self.e.shape
         count = min(n, max(8, 2 * size // L))
         found = self.run(lambda j: self._violators(j, count, aim * self.dual.tol), range(L))
@@ -56,7 +56,7 @@ class ColumnsTogether(WorkingSets):
         return offered[offered >= 0]
 
     def improve(self, K: NDArray[Any], working: Rows) -> tuple[Rows, NDArray[Any]]:
-        """Solve the active columns."""
+        """Solve the active columns on the working set."""
         dual, active = self.dual, self.active
         change = np.empty((len(active), len(working)), dtype=K.dtype)
 
@@ -73,14 +73,17 @@ class ColumnsTogether(WorkingSets):
         return active, change
 
     def advance(self, refreshes: int) -> None:
-        """Make rounds until no column violates, or until few rows are left to continue with: then on those alone."""
+        """Run rounds until no column violates, or until few unsettled rows are left; then run rounds on those only."""
         for count in self.rounds():
             if refreshes < REFRESHES // 2 and count % ROUNDS_PER_LOOK == 0 and len(few := self.unsettled()):
                 self.continue_with(few)
                 return
 
     def continue_with(self, few: Rows) -> None:
-        """Make rounds on a Gram matrix of few rows alone; no other row's gradient is kept up to date."""
+        """Run rounds on the Gram matrix of few rows only.
+
+        β of these rows and steps are changed in place; e is not updated.
+        """
         with self.gram.part(self.rows[few]) as gram:
             local = self.box.take(few, axis=2)
             part = ColumnsTogether(
@@ -91,11 +94,11 @@ class ColumnsTogether(WorkingSets):
             self.box[0][:, few] = local[0]
 
     def unsettled(self) -> Rows:
-        """Return the rows to continue with alone, none if that does not pay.
+        """Return the rows that shrinking keeps, or no rows if shrinking does not pay off.
 
-        A row is settled when in every column it is at a bound and e is on the right side of the bias, towards which
-        free coefficients tend. It pays when the rows that are not settled are too many to be held, but few enough for a
-        Gram matrix of their own. Some are added to spare: the settled rows nearest to the bias, for it moves.
+        A row is settled when, in every column, it is at a bound and e is on the right side of the bias, towards which
+        free coefficients tend. Shrinking pays off when there are too many unsettled rows to hold in the cache, but few
+        enough for their own Gram matrix. The settled rows nearest to the bias are kept as well, because the bias moves.
         """
         gram, dual = self.gram, self.dual
         most = min(gram.side, int(SHARE * len(self.rows)))
@@ -114,9 +117,9 @@ class ColumnsTogether(WorkingSets):
         return np.sort(few) if gram.capacity < count <= most else NONE
 
     def _violators(self, j: int, count: int, tol: float) -> tuple[float, Rows]:
-        """Return the violation of a column, and its violators: worst first, those to grow and those to shrink in turn.
+        """Return the violation and the violators of a column, worst first, alternating between growing and shrinking.
 
-        A column that violates by no more than `tol` has none.
+        A column whose violation is at most `tol` has no violators.
         """
         e, (beta, lo, hi) = self.e[j], self.box[:, j]
         highest, lowest = self.dual.violation(e, self.box[:, j])

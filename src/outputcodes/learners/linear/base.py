@@ -1,4 +1,4 @@
-"""What the linear learners share: features prepared for many solves, and fitted columns that are one matrix."""
+"""The base of the linear learners: features prepared for many solves, and fitted columns that are one matrix."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from outputcodes.learners.shared import SharedLearner, class_weights
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# An eigenbasis costs about 10·r³ flops; beyond this rank it is no longer small beside the fit.
+# An eigenbasis costs about 10·r³ flops; above this rank that is no longer small compared with the fit.
 LARGEST_ROTATION = 2000
 
 
 @dataclass(frozen=True)
 class Intercept:
-    """A constant feature of value `constant` (0: none) whose coefficient is penalised, or is not."""
+    """A constant feature of value `constant` (0: none), and whether its coefficient is penalised."""
 
     constant: float
     penalised: bool
 
     @property
     def free(self) -> bool:
-        """There is an intercept, and nothing holds it back."""
+        """Whether there is an intercept without a penalty."""
         return self.constant != 0 and not self.penalised
 
 
@@ -51,7 +51,7 @@ class Rotation:
     penalty: Array
 
     def reachable(self, theta: Array) -> Array:
-        """θ without what lies outside the span of the rows: steps along the basis could not take it back."""
+        """Return θ projected on the span of the rows: steps along the basis could not remove the rest."""
         p, q = self.basis.shape
         if q == p:
             return theta
@@ -77,9 +77,9 @@ class FittedLinear(FittedColumns):
     coef : ndarray, shape (d, L)
     intercept : ndarray, shape (L,)
     scale : float
-        1/2 for logistic columns, whose coefficients are in units of log-odds; else 1.
+        1/2 for logistic columns, whose coefficients are in units of log-odds; otherwise 1.
     certificate : Certificate
-        Its gap is the duality gap over the objective: the optimum lies at most that share below.
+        The gap is the duality gap divided by the objective: the optimum is at most this fraction lower.
     """
 
     certificate: Certificate | None
@@ -91,7 +91,7 @@ class FittedLinear(FittedColumns):
         self.certificate = certificate
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of X, or of some rows of it; X may be the prepared data."""
+        """Return (n, L) margins of X, or of some of its rows; X may be the prepared data."""
         if isinstance(X, LinearData):
             X = X.X
         elif rows is None:
@@ -103,7 +103,7 @@ class FittedLinear(FittedColumns):
 
 
 class LinearLearner(SharedLearner):
-    """Base of the linear learners: the preparation, and the check of the parameters they share."""
+    """Base of the linear learners: preparation, and checks of their common parameters."""
 
     takes_sparse = True
 
@@ -114,7 +114,7 @@ class LinearLearner(SharedLearner):
         for name in ("C", "tol"):
             check_positive(name, getattr(self, name))
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r} must be a whole number of at least 1.")
+            raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
 
     def prepare(self, X: Any, like: Any = None) -> LinearData:
         """Validate X; dense X of moderate rank is rotated once for all columns, folds and values of C."""
@@ -127,11 +127,11 @@ class LinearLearner(SharedLearner):
         return LinearData(X, intercept, rotated(X, intercept) if rotates else None)
 
     def _own(self, data: LinearData) -> LinearData:
-        """The data as this learner would have prepared them: another intercept needs another rotation."""
+        """Return the data as this learner prepares them: a different intercept needs a different rotation."""
         return data if data.intercept == self._intercept() else self.prepare(data.X)
 
     def _costs(self, y: Rows, M: NDArray[np.int8], column_weight: Array | None, rows: Rows) -> Array:
-        """(k, L): what the loss of an example of each class costs, apart from its own weight; 0 = absent."""
+        """Return (k, L) weights of the loss of an example of each class, apart from its own weight; 0 = absent."""
         cost = self.C * class_weights(M, column_weight)
         counted = np.bincount(y[rows], minlength=len(M)) > 0
         for sign in (+1, -1):
@@ -139,12 +139,12 @@ class LinearLearner(SharedLearner):
             if lacks.any():
                 raise ValueError(
                     f"column {int(np.argmax(lacks))} has no example of sign {sign:+d} with positive weight; "
-                    "leave the column out, or give both of its signs some weight."
+                    "remove the column, or give examples of both signs positive weight."
                 )
         return np.asarray(cost)
 
     def _start(self, data: LinearData, init: Any, n_columns: int) -> Array:
-        """The coefficients of an earlier fit, those of the constant feature last; zeros without one."""
+        """Return the coefficients of an earlier fit, that of the constant feature last; zeros without one."""
         d, constant = data.X.shape[1], data.intercept.constant
         theta = np.zeros((d + (constant != 0), n_columns))
         if init is not None:
@@ -162,16 +162,16 @@ class LinearLearner(SharedLearner):
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Refuse what is no finite number above 0."""
+    """Raise ValueError unless the value is a finite number greater than 0."""
     if not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name}={value!r} must be a finite number greater than 0.")
 
 
 def rotated(X: Array, intercept: Intercept) -> Rotation:
-    """The features in the eigenbasis of their Gram matrix; around their mean if the intercept is free.
+    """Rotate the features into the eigenbasis of their Gram matrix, after centring if the intercept is free.
 
-    A free intercept takes up the mean, so that it is orthogonal to all other coordinates. With more features than
-    rows the basis spans the rows, where the coefficients of all columns lie.
+    A free intercept absorbs the mean, so that it is orthogonal to all other coordinates. With more features than rows
+    the basis spans the rows, and the coefficients of all columns lie in this span.
     """
     n, d = X.shape
     mean = X.mean(axis=0) if intercept.free else np.zeros(d)
@@ -183,14 +183,14 @@ def rotated(X: Array, intercept: Intercept) -> Rotation:
         own = X[rows]
         return np.hstack([own, np.full((len(own), 1), intercept.constant)]) if intercept.constant else own
 
-    # Threads of BLAS fight over small matrices, and their number would show in the last bits.
+    # BLAS threads slow down small products, and the last bits would depend on their number.
     with threadpool_limits(limits=1, user_api="blas"):
         if d > n:
             span, R = scipy.linalg.qr(features(slice(0, n)).T, mode="economic")
             basis = span @ np.linalg.eigh(R @ R.T)[1]
         else:
             basis = np.linalg.eigh(sum(block.T @ block for block in map(features, blocks)))[1]
-        # Entries of at most 1 keep sums and products far from the ends of float32.
+        # Entries of at most 1 keep sums and products far from the limits of float32.
         largest = np.sqrt(max(np.einsum("ij,ij->i", block, block).max() for block in map(features, blocks))) or 1.0
         basis /= largest
         q = basis.shape[1]

@@ -1,4 +1,9 @@
-"""Dual coordinate descent for linear columns on sparse rows, the columns of a code being the vector lanes."""
+"""Dual coordinate descent for linear columns on sparse rows, the columns of a code being the vector lanes.
+
+The updates minimise exactly in one dual variable, in closed form or by a scalar iteration for each loss. They and the
+terms of the objective that are summed along the way are scalar code and therefore written here; the final certificate
+is computed from the array functions of `outputcodes.losses`.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +19,13 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def gather(X: Any, i: int, w: Any, f: Any) -> None:
-    """f += x_i · w, four values of the row at a time: fewer additions wait for another.
+    """Add x_i · w to f, four values of the row at a time so that fewer additions wait for each other.
 
-    Indices without a sign need no test for those that count from the end.
+    Unsigned indices need no test for negative ones, which count from the end.
     """
     data, indices, indptr = X
     s, last = indptr[i], indptr[i + 1]
-    if f.size == 1:  # a loop of one costs three
+    if f.size == 1:  # measured: a loop over one column takes three times as long
         total = 0.0
         for v in range(s, last):
             total += data[v] * w[np.uint64(indices[v]), 0]
@@ -42,7 +47,7 @@ def gather(X: Any, i: int, w: Any, f: Any) -> None:
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def scatter(X: Any, i: int, f: Any, w: Any) -> None:
-    """w += x_iᵀ f."""
+    """Add x_iᵀ f to w."""
     data, indices, indptr = X
     if f.size == 1:
         a = f[0]
@@ -57,23 +62,23 @@ def scatter(X: Any, i: int, f: Any, w: Any) -> None:
 
 @njit(nogil=True, cache=True)
 def scores(X: Any, rows: Any, w: Any, F: Any) -> None:
-    """F += X[rows] @ w."""
+    """Add X[rows] @ w to F."""
     for i in range(rows.size):
         gather(X, rows[i], w, F[i])
 
 
 @njit(nogil=True, cache=True)
 def combine(X: Any, rows: Any, A: Any, w: Any) -> None:
-    """w += X[rows]ᵀ @ A."""
+    """Add X[rows]ᵀ @ A to w."""
     for i in range(rows.size):
         scatter(X, rows[i], A[i], w)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def balance(m: float, old: float, c: float, q: float) -> float:
-    """The α of least ½q(α - old)² + m(α - old) + α log α + (c - α) log(c - α).
+    """Return the α that minimises ½q(α - old)² + m(α - old) + α log α + (c - α) log(c - α).
 
-    Sought as the margin z = m + q(α - old) with α = c/(1 + e^z), whose equation has a slope of at least 1.
+    Newton's method solves z = m + q(α - old), α = c/(1 + e^z), for the margin z: its slope is at least 1.
     """
     low, high = m - q * old, m + q * (c - old)
     z = m
@@ -97,7 +102,7 @@ def balance(m: float, old: float, c: float, q: float) -> float:
 def descend(
     order: Any, rows: Any, X: Any, y: Any, weight: Any, norms: Any, constant: float, tables: Any, loss: int, state: Any
 ) -> None:
-    """Visit the examples of `order` once, in all columns at a time; example i is row rows[i] of X.
+    """Visit the examples in `order` once, in all columns together; example i is row rows[i] of X.
 
     Column j minimises over 0 ≤ α ≤ c, with t the signs and c = weight · cost of its examples,
 
@@ -109,10 +114,10 @@ def descend(
     regression and maximum entropy models, 2011); c = 0 is an absent example.
 
     X = (data, indices, indptr), with a further feature of value `constant` in every row; norms are the ‖x‖² of its
-    rows, it included. tables = signs (k, L), cost (k, L), offset (L,), the first two read at y of the row.
-    state = (alpha (rows, L), w (d + 1, L), gap (L,), value (L,), still (rows,)): the first two are changed, gap and
-    value grow by each example's shares in the duality gap and in the objective before its visit, `still` tells which
-    examples had nothing to change.
+    rows, this feature included. tables = signs (k, L), cost (k, L), offset (L,), the first two indexed by y of the row.
+    state = (alpha (rows, L), w (d + 1, L), gap (L,), value (L,), still (rows,)): alpha and w are updated; gap and value
+    grow by each example's terms of the duality gap and of the objective before its visit; `still` marks the examples
+    that did not change.
     """
     signs, cost, offset = tables
     alpha, w, gap, value, still = state
@@ -146,7 +151,7 @@ def descend(
                     new = balance(z, old, c, q)
                     e = math.exp(-abs(z))
                     p = (e if z > 0 else 1.0) / (1.0 + e)
-                    # To second order, between the present α and the one that z asks for.
+                    # To second order, between the present α and the optimal one for z.
                     off = abs(old - c * p)
                     gap[j] += min(0.5 * off * off * (1.0 + e) ** 2 / (c * max(e, 1e-300)), off * (1.0 + abs(z)))
                     value[j] += c * (math.log1p(e) + max(-z, 0.0))

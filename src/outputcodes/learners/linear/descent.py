@@ -16,38 +16,41 @@ from outputcodes._ground.blocks import Run
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.coordinates import HINGE, LOGISTIC, SQUARED, combine, descend, scores
+from outputcodes.losses import Loss
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-LOSSES = {"hinge": HINGE, "squared-hinge": SQUARED, "logistic": LOGISTIC}
-# Columns a tile: wide enough to hide the cost of finding a row of w, narrow enough to leave tiles for other threads.
+# The update of one coordinate, by loss.
+UPDATES = {"hinge": HINGE, "squared-hinge": SQUARED, "logistic": LOGISTIC}
+# Columns per tile: wide enough to hide the cost of loading a row of w, narrow enough to leave tiles for other threads.
 WIDEST_TILE = 24
-# Columns that see less than this share of the examples sit idle in a shared tile: only those of the same classes share.
+# Columns with less than this share of the examples would mostly idle in a tile: only those of the same classes share.
 FEW = 0.25
-# Tiles at work at a time: enough for the threads, and few enough for their w to stay near the processor.
+# Tiles processed at a time: enough for the threads, and few enough for their w to stay in cache.
 AT_WORK = 8
-# Examples that nothing moved rest until the next whole epoch, if they are enough to be worth it.
+# Examples that did not change are skipped until the next full epoch, if they are many enough to be worth it.
 WHOLE_EVERY = 4
 MANY = 0.75
-# Values times columns of one call: about a tenth of a second, after which Ctrl-C is heard.
-VALUES_A_CALL = 1 << 26
+# Values times columns per call: about a tenth of a second, after which Ctrl-C is handled.
+VALUES_PER_CALL = 1 << 26
 
 
 class DualDescent:
-    """Linear columns of a code, `rows` of the data (repeated ones count again) being the examples."""
+    """Dual coordinate descent for the columns of a code; the examples are `rows` of the data, possibly repeated."""
 
-    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, loss: str, run: Run) -> None:
-        self.X, self.intercept, self.loss, self.run = data.X, data.intercept, LOSSES[loss], run
+    def __init__(self, data: LinearData, y: Rows, weight: Array | None, rows: Rows, loss: Loss, run: Run) -> None:
+        self.X, self.intercept, self.run = data.X, data.intercept, run
+        self.loss, self.update = loss, UPDATES[loss.name]
         self.y, self.weight, self.rows = y, np.ones(len(y)) if weight is None else weight, rows
         norms = self.X.power(2).sum(axis=1)
-        # An empty row without constant sits at its bound after one visit: any tiny norm says so.
+        # An empty row without a constant reaches its bound in one visit with any tiny norm.
         self.norms = np.maximum(np.asarray(norms, dtype=np.float64).ravel() + self.intercept.constant**2, 1e-300)
 
     def minimise(
         self, signs: Array, cost: Array, init: Array | None, tol: float, max_iter: int, seed: int
     ) -> tuple[Array, Certificate]:
-        """Epochs in an order shuffled anew, until the relative gap of each column is at most `tol`."""
+        """Run epochs in random order until the relative gap of each column is at most `tol`."""
         p, L = self.X.shape[1] + (self.intercept.constant != 0), signs.shape[1]
         answer, gap, iterations = np.zeros((p, L)), np.full(L, np.inf), np.zeros(L, dtype=np.intp)
         size = np.bincount(self.y[self.rows], minlength=len(signs))
@@ -72,9 +75,9 @@ class DualDescent:
 
 
 class Tile:
-    """Columns that are visited together, on the examples that any of them sees; those whose gap is closed leave.
+    """Columns that are updated together, on the examples of any of them; converged columns leave the tile.
 
-    A free intercept has a proximal term: it is penalised around `offset`, which follows it after every epoch.
+    A free intercept has a proximal term: it is penalised around `offset`, which is moved to it after every epoch.
     """
 
     def __init__(
@@ -84,11 +87,11 @@ class Tile:
         self.signs, self.cost = np.ascontiguousarray(signs[:, columns]), np.ascontiguousarray(cost[:, columns])
         self.X, self.y, self.weight, self.norms = problem.X, problem.y, problem.weight, problem.norms
         self.rows = problem.rows[np.any(self.cost > 0, axis=1)[problem.y[problem.rows]]]
-        self.features = np.arange(problem.X.shape[1] + (problem.intercept.constant != 0))  # the constant's place last
+        self.features = np.arange(problem.X.shape[1] + (problem.intercept.constant != 0))  # the constant is last
         if len(self.rows) < FEW * len(problem.rows):
             self._move_together()
         self.rng = np.random.default_rng(np.random.SeedSequence((seed, int(columns[0]))))
-        self.pieces = 1 + self.X.nnz * len(columns) // VALUES_A_CALL
+        self.pieces = 1 + self.X.nnz * len(columns) // VALUES_PER_CALL
         L = len(columns)
         self.alpha, self.w = np.zeros((len(self.rows), L)), np.zeros((self.X.shape[1] + 1, L))
         self.gap, self.value, self.offset = np.zeros(L), np.zeros(L), np.zeros(L)
@@ -97,7 +100,7 @@ class Tile:
             self._start(init[:, columns])
 
     def visit(self, piece: int) -> None:
-        """One piece of an epoch; small tiles go on to the end of a whole one while their rows are at hand."""
+        """Run one piece of an epoch; small tiles continue to the end of a full epoch while their rows are in cache."""
         if piece == 0:
             self._plan()
         if piece < self.pieces:
@@ -107,41 +110,40 @@ class Tile:
             self._descend(self.order)
 
     def estimate(self) -> Array:
-        """The relative gap as the epoch that ends here saw it; infinity if it did not visit all examples."""
+        """Return the relative gap summed during the last epoch; infinity if it did not visit all examples."""
         relative: Array = self.gap / np.maximum(self.value, np.finfo(float).tiny) if self.whole else self.gap + np.inf
         return relative
 
     def coefficients(self) -> Array:
-        """w, the coefficient of the constant last."""
+        """Return w, with the coefficient of the constant last."""
         theta = self.w.copy()
         if self.problem.intercept.free:
             theta[-1] += self.offset / self.problem.intercept.constant
         return theta
 
     def relative_gap(self) -> Array:
-        """(P - D)/P as a sum of the examples' Fenchel-Young gaps, none negative, so that nothing cancels."""
+        """Return (P - D)/P as a sum of Fenchel-Young gaps, which are nonnegative, so that nothing cancels."""
         theta, free = self.coefficients(), self.problem.intercept.free
         t, c, z, a = *self._margins(theta), self.alpha
         objective = 0.5 * (theta[: len(theta) - free] ** 2).sum(axis=0)
         own = np.zeros_like(objective)
         if free:
-            # A dual point must give both signs the same weight; the one of the larger sum gives way.
+            # A feasible dual point has equal sums for both signs; the larger one is scaled down.
             plus, minus = (np.maximum(np.where(t * s > 0, a, 0).sum(axis=0), 1e-300) for s in (1, -1))
             a = a * np.where(t > 0, np.minimum(1, minus / plus), np.minimum(1, plus / minus))
             own = 0.5 * ((self._combined(t * a) - theta)[:-1] ** 2).sum(axis=0)
-        short = np.maximum(1 - z, 0)
-        if self.problem.loss == LOGISTIC:
-            loss, gaps = c * np.logaddexp(0, -z), rel_entr(a, c * expit(-z)) + rel_entr(c - a, c * expit(z))
-        elif self.problem.loss == SQUARED:
+        if self.problem.update == LOGISTIC:
+            gaps = rel_entr(a, c * expit(-z)) + rel_entr(c - a, c * expit(z))
+        elif self.problem.update == SQUARED:
             D = np.divide(0.5, c, out=np.zeros_like(c), where=c > 0)
-            loss, gaps = c * short**2, np.where(z < 1, c * (short - D * a) ** 2, a * (z - 1 + 0.5 * D * a))
+            gaps = np.where(z < 1, c * (1 - z - D * a) ** 2, a * (z - 1 + 0.5 * D * a))
         else:
-            loss, gaps = c * short, np.where(z < 1, (c - a) * short, a * (z - 1))
-        objective += loss.sum(axis=0)
+            gaps = np.where(z < 1, (c - a) * (1 - z), a * (z - 1))
+        objective += (c * self.problem.loss(z)).sum(axis=0)
         return np.asarray((gaps.sum(axis=0) + own) / np.maximum(objective, np.finfo(float).tiny))
 
     def keep(self, going: NDArray[np.bool_]) -> None:
-        """Only some columns go on."""
+        """Keep only some columns."""
         if going.all():
             return
         self.columns = self.columns[going]
@@ -149,7 +151,7 @@ class Tile:
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., going]))
 
     def _plan(self) -> None:
-        """The next epoch: all examples in a new order, or those that the last one moved."""
+        """Plan the next epoch: all examples in a new order, or those that changed in the last one."""
         moving = np.flatnonzero(~self.still)
         self.whole = self.epochs % WHOLE_EVERY == 0 or moving.size > MANY * self.still.size
         self.order = self.rng.permutation(self.still.size if self.whole else moving)
@@ -159,12 +161,12 @@ class Tile:
             self.offset += self.problem.intercept.constant * self.w[-1]
 
     def _descend(self, order: Rows) -> None:
-        constant, loss = self.problem.intercept.constant, self.problem.loss
+        constant, update = self.problem.intercept.constant, self.problem.update
         tables, state = (self.signs, self.cost, self.offset), (self.alpha, self.w, self.gap, self.value, self.still)
-        descend(order, self.rows, self._values(), self.y, self.weight, self.norms, constant, tables, loss, state)
+        descend(order, self.rows, self._values(), self.y, self.weight, self.norms, constant, tables, update, state)
 
     def _move_together(self) -> None:
-        """Few rows, copied without the features that they lack, stay near the processor, and so does their w."""
+        """Copy the few rows without their empty features, so that they and their w stay in cache."""
         self.y, self.weight, self.norms = (v[self.rows] for v in (self.y, self.weight, self.norms))
         X = self.X[self.rows]
         present = np.zeros(X.shape[1], dtype=bool)
@@ -178,7 +180,7 @@ class Tile:
         return self.X.data, self.X.indices, self.X.indptr
 
     def _margins(self, theta: Array) -> tuple[Array, Array, Array]:
-        """Signs, costs and signed scores of the examples."""
+        """Return signs, costs and signed scores of the examples."""
         labels = self.y[self.rows]
         t, c = self.signs[labels], self.cost[labels] * self.weight[self.rows, None]
         F = np.tile(self.problem.intercept.constant * theta[-1], (len(self.rows), 1))
@@ -192,18 +194,19 @@ class Tile:
         return w
 
     def _start(self, init: Array) -> None:
-        """The dual variables that the margins of an earlier fit ask for (the hinge's leave them open)."""
+        """Start from the dual variables of the margins of an earlier fit; the hinge does not determine them."""
         theta = np.zeros_like(self.w)
         theta[: self.features.size] = init[self.features]
         t, c, z = self._margins(theta)
-        self.alpha = c * expit(-z) if self.problem.loss == LOGISTIC else 2 * c * np.maximum(1 - z, 0)
+        assert self.problem.loss.derivative is not None
+        self.alpha = -c * self.problem.loss.derivative(z)
         self.w = self._combined(t * self.alpha)
         if self.problem.intercept.free:
             self.offset = self.problem.intercept.constant * theta[-1]
 
 
 def _tiles(present: NDArray[np.bool_], size: NDArray[Any]) -> Iterator[Rows]:
-    """Columns in tiles of like width, an even number of them if there are enough: two threads then stay busy."""
+    """Yield tiles of similar width, an even number if there are enough columns, to keep two threads busy."""
     few = size @ present < FEW * size.sum()
     many = np.flatnonzero(~few)
     if many.size:

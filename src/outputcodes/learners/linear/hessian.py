@@ -1,8 +1,8 @@
 """The Hessians of all columns at one point, and their Newton steps, by conjugate gradients or exactly.
 
-Of a hinge only the rows within its bend have a second derivative, and near the optimum they are few. A column whose
-conjugate gradients have cost as much as an exact solution on those rows takes the exact one: together they cost at most
-twice the cheaper of the two, whichever it is.
+For the hinges only the rows in the curved part have a second derivative, and near the optimum they are few. When the
+conjugate gradients of a column have cost as much as an exact solution on those rows, the exact solution is computed:
+the total cost is at most twice that of the cheaper method.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from outputcodes.learners.linear.products import Block, backward, forward, restr
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-MOST_PRODUCTS = 1000  # a Newton step
+MOST_PRODUCTS = 1000  # per Newton step
 
 
 class Hessian:
-    """diag(ridge) + Xᵀ D X of every column, D in blocks; products with it use the precision of the blocks' X."""
+    """diag(ridge) + Xᵀ D X of every column, with D in blocks; products use the precision of the blocks' X."""
 
     def __init__(self, blocks: list[Block], curvatures: list[Array], ridge: Array, constant: float, run: Run) -> None:
-        # Weights of at most 1 in every column keep the products far from the ends of float32.
+        # Weights of at most 1 in every column keep the products far from the limits of float32.
         self.scale = np.zeros(1 + max(int(block.columns.max(initial=0)) for block in blocks))
         for block, D in zip(blocks, curvatures, strict=True):
             self.scale[block.columns] = np.maximum(self.scale[block.columns], D.max(axis=0))
@@ -39,7 +39,7 @@ class Hessian:
         self.ridge, self.constant, self.run = ridge, constant, run
 
     def solve(self, rhs: Array, rough: Array) -> Array:
-        """H⁻¹ rhs, each column until its residual, in the norm of the preconditioner, has shrunk to `rough`."""
+        """Return H⁻¹ rhs, each column until its residual, in the norm of the preconditioner, is reduced to `rough`."""
         residual, diagonal, price = rhs, self._diagonal(), self._price()
         solution, live = np.zeros_like(rhs), np.arange(rhs.shape[1])
         x, z = np.zeros_like(rhs), residual / diagonal
@@ -53,14 +53,14 @@ class Hessian:
             residual = residual - along * Hp
             z = residual / diagonal
             before, rz = rz, (residual * z).sum(axis=0)
-            # Where rounding leaves no curvature along p, float32 has given all it can.
+            # Without curvature along p, only float32 rounding is left.
             open_still = (rz > enough) & (bend > 0)
-            dear = np.flatnonzero(open_still & (price <= count))
-            if dear.size:
-                x[:, dear] = self._exact(rhs, dear)
+            costly = np.flatnonzero(open_still & (price <= count))
+            if costly.size:
+                x[:, costly] = self._exact(rhs, costly)
             going = np.flatnonzero(open_still & (price > count))
             if going.size < live.size:
-                # Columns that are done leave the products.
+                # Columns that are done are left out of the products.
                 solution[:, live] = x
                 if going.size == 0:
                     break
@@ -73,7 +73,7 @@ class Hessian:
         return solution
 
     def _price(self) -> Array:
-        """What the exact solution of each column costs, in products; infinity where there is none."""
+        """Return the cost of the exact solution of each column, in products; infinity where it is not available."""
         if self.constant or self.ridge.min() <= 0 or scipy.sparse.issparse(self.parts[0][0]):
             return np.full(self.scale.shape, np.inf)
         seen, bent = np.zeros(self.scale.shape), np.zeros(self.scale.shape)
@@ -82,12 +82,12 @@ class Hessian:
             bent[columns] += np.count_nonzero(D, axis=0)
         d = len(self.ridge)
         few = np.minimum(bent, d)
-        # Multiplications, those of the one large product and one factorisation running twice as fast as many slim ones.
+        # Counted in multiplications; one large product and one factorisation run twice as fast as many narrow products.
         price: Array = 0.5 * (0.5 * bent * few * d + few**3 / 3) / (2 * seen * d)
         return price
 
     def _exact(self, rhs: Array, some: Rows) -> Array:
-        """H⁻¹ rhs of some columns, from their bent rows Z = (D/ridge)^½ X: in their space, or that of the features."""
+        """Return H⁻¹ rhs of some columns from the rows Z = (D/ridge)^½ X with D > 0, in row space or feature space."""
         solution, root = np.empty((len(rhs), some.size)), np.sqrt(self.ridge[:, 0])
         bent: list[list[tuple[Any, Any]]] = [[] for _ in some]
         for X, D, columns in self.parts:
@@ -109,14 +109,14 @@ class Hessian:
         return solution
 
     def keep(self, going: Rows) -> None:
-        """Only some columns go on."""
+        """Keep only some columns."""
         self.scale = self.scale[going]
         for i, (X, D, columns) in enumerate(self.parts):
             local, places = restricted(columns, going)
             self.parts[i] = X, D[:, local], places
 
     def gap(self, gradient: Array) -> Array:
-        """½‖gradient‖² in the norm dual to the ridge, after a Newton step of a free intercept alone."""
+        """Return ½‖gradient‖² in the norm dual to the ridge, after a Newton step in a free intercept alone."""
         if self.ridge[-1, 0] > 0:
             return np.asarray(0.5 * (gradient**2 / self.ridge).sum(axis=0))
         # The last row of the Hessians: how the gradient changes with the intercept.
@@ -133,7 +133,7 @@ class Hessian:
             return backward(X.multiply(X) if scipy.sparse.issparse(X) else X * X, self.constant**2, D)
 
         diagonal = self.ridge + self._sum(work) * self.scale
-        diagonal[diagonal == 0] = 1  # a free intercept that no example holds
+        diagonal[diagonal == 0] = 1  # a free intercept without any curvature
         return diagonal
 
     def _product(self, V: Array) -> Array:
@@ -151,7 +151,7 @@ class Hessian:
         return product
 
     def _sum(self, work: Callable[[Any], Any]) -> Array:
-        """The sum over the blocks, in their order."""
+        """Return the sum over the blocks, in their order."""
         total = np.zeros((len(self.ridge), len(self.scale)))
         for (_, _, columns), answer in zip(self.parts, self.run(work, self.parts), strict=True):
             if columns.size == self.scale.size:

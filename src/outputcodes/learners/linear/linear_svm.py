@@ -21,13 +21,14 @@ from outputcodes.learners.linear.base import (
 )
 from outputcodes.learners.linear.descent import DualDescent
 from outputcodes.learners.linear.multipliers import minimise_hinge
-from outputcodes.learners.linear.newton import JointNewton, squared_hinge
+from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.products import blocks_of
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
+from outputcodes.losses import as_loss
 
 
 class LinearSVM(LinearLearner):
-    """The linear support vector machine of LIBLINEAR, every column of a code at once.
+    """Linear support vector machine as in LIBLINEAR, for every column of a code at once.
 
     Column j minimises ½(‖w‖² + u²) + C Σ_i v_i ℓ(t_i (w·x_i + b)) with b = u·intercept_scaling: u is the coefficient of
     a constant feature, penalised like any other. Margins are w·x + b.
@@ -35,7 +36,7 @@ class LinearSVM(LinearLearner):
     Parameters
     ----------
     C : float, default=1.0
-        What the losses weigh against the penalty.
+        The weight of the losses relative to the penalty.
     loss : {"squared-hinge", "hinge"}, default="squared-hinge"
         ℓ(z) = max(0, 1 - z)², or max(0, 1 - z).
     fit_intercept : bool, default=True
@@ -43,9 +44,9 @@ class LinearSVM(LinearLearner):
     intercept_scaling : float, default=1.0
         The value of the constant feature; the larger, the less the intercept is penalised.
     tol : float, default=1e-4
-        A column is done when its duality gap is at most this share of its objective.
+        A column has converged when its duality gap is at most this fraction of its objective.
     max_iter : int, default=1000
-        The largest number of Newton steps (dense X) or epochs (sparse X).
+        The maximal number of Newton steps (dense X) or epochs (sparse X).
 
     Attributes
     ----------
@@ -57,10 +58,9 @@ class LinearSVM(LinearLearner):
 
     Notes
     -----
-    Dense X: joint Newton steps as in `Logistic`; the hinge through a series of smooth problems. Sparse X: dual
-    coordinate descent that updates an example in all columns at a time, without a copy of X; columns that see few
-    rows, as those of all-pairs, are trained on a passing copy of these rows alone. The answers of the two differ by the
-    tolerance only.
+    Dense X: joint Newton steps as in `Logistic`; the hinge by a series of smooth problems. Sparse X: dual coordinate
+    descent that updates an example in all columns together, without copying X; columns with few rows, such as those of
+    all-pairs, are trained on a temporary copy of these rows. Both methods give the same result within the tolerance.
 
     Examples
     --------
@@ -74,6 +74,7 @@ class LinearSVM(LinearLearner):
 
     planning = Planning(cost=40)
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-15, "max_iter": 100_000}
 
     loss: str
 
@@ -106,7 +107,7 @@ class LinearSVM(LinearLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedLinear:
-        """Train every column of M; `seed` orders the examples where they are visited one by one."""
+        """Train every column of M; `seed` determines the order of the examples (sparse X)."""
         M = np.asarray(M)
         self._check_parameters()
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
@@ -116,13 +117,13 @@ class LinearSVM(LinearLearner):
             if not scipy.sparse.issparse(data.X):
                 blocks = blocks_of(data, y, cost > 0, weight, rows)
                 if squared:
-                    newton = JointNewton(data, blocks, signs, cost, start, squared_hinge, run)
+                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss), run)
                     theta, certificate = newton.minimise(self.tol, self.max_iter)
                 else:
                     theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, self.tol, self.max_iter)
             else:
-                descent = DualDescent(data, y, weight, rows, self.loss, run)
-                # The hinge leaves α open where margins are 1: measured, a start saves no epochs there.
+                descent = DualDescent(data, y, weight, rows, as_loss(self.loss), run)
+                # For the hinge α is not determined where margins are 1; measured, a warm start saves no epochs.
                 warm = start if init is not None and squared else None
                 theta, certificate = descent.minimise(signs, cost, warm, self.tol, self.max_iter, seed)
         warn_unless_converged(self, certificate)

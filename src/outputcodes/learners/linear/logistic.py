@@ -13,34 +13,37 @@ from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import Array, FittedLinear, Intercept, LinearData, LinearLearner, Rows
 from outputcodes.learners.linear.descent import DualDescent
-from outputcodes.learners.linear.newton import JointNewton, logistic
+from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.products import blocks_of
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
+from outputcodes.losses import as_loss
 
-# Coordinate descent closes the gap to NEAR in a dozen epochs or, where it takes more than MOST_EPOCHS, in far too many.
+# The loss as a function of log-odds, log(1 + e^-z); the margins of the table are half of these.
+LOSS = as_loss("logistic").scaled(0.5)
+# Coordinate descent reduces the gap to NEAR in a dozen epochs; if it needs more than MOST_EPOCHS, Newton is faster.
 NEAR = 1e-6
 MOST_EPOCHS = 50
-# A relative gap from which on a start of Newton's method is no start.
+# Above this relative gap, Newton's method does not start from the result of coordinate descent.
 FAR = 0.5
 
 
 class Logistic(LinearLearner):
-    """Logistic regression, every column of a code in joint Newton steps.
+    """Logistic regression for every column of a code at once.
 
     Column j minimises ½‖w‖² + C Σ_i v_i log(1 + exp(-t_i (w·x_i + b))), as scikit-learn's LogisticRegression does; the
-    intercept b is not penalised. Its margins, `decision_function` included, are *half* the log-odds, (w·x + b)/2, as
-    they are the f of the library's logistic loss log(1 + e^(-2z)).
+    intercept b is not penalised. Margins and `decision_function` are *half* the log-odds, (w·x + b)/2: the f of the
+    library's logistic loss log(1 + e^(-2z)).
 
     Parameters
     ----------
     C : float, default=1.0
-        What the losses weigh against the penalty.
+        The weight of the losses relative to the penalty.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     tol : float, default=1e-4
-        A column is done when its duality gap is at most this share of its objective.
+        A column has converged when its duality gap is at most this fraction of its objective.
     max_iter : int, default=100
-        The largest number of Newton steps, and of epochs for sparse X.
+        The maximal number of Newton steps, and of epochs for sparse X.
 
     Attributes
     ----------
@@ -52,10 +55,10 @@ class Logistic(LinearLearner):
 
     Notes
     -----
-    Dense X is turned once into the eigenbasis of its Gram matrix (up to 2,000 features or rows), in which the Hessians
-    of all columns are nearly diagonal: a few dozen products with X fit them all. That costs a copy of X in float32.
-    Sparse X: dual coordinate descent that updates an example in all columns at a time; what it leaves open, a tolerance
-    below 1e-6 or features too much alike, Newton steps finish.
+    Dense X is rotated once into the eigenbasis of its Gram matrix (up to 2,000 features or rows), in which the Hessians
+    of all columns are nearly diagonal: a few dozen products with X fit them all. This needs a copy of X in float32.
+    Sparse X: dual coordinate descent that updates an example in all columns together. Newton steps finish the columns
+    that it does not solve: those with a tolerance below 1e-6 or with strongly correlated features.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Logistic(LinearLearner):
     planning = Planning(quick=True, cost=20)
     loss = "logistic"
     warm_starts: ClassVar[bool] = True
+    exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}
 
     def __init__(self, C: float = 1.0, fit_intercept: bool = True, tol: float = 1e-4, max_iter: int = 100) -> None:
         self.C = C
@@ -90,7 +94,7 @@ class Logistic(LinearLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedLinear:
-        """Train every column of M; `seed` orders the examples where they are visited one by one (sparse X)."""
+        """Train every column of M; `seed` determines the order of the examples (sparse X)."""
         M = np.asarray(M)
         self._check_parameters()
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
@@ -100,18 +104,18 @@ class Logistic(LinearLearner):
         certificate = Certificate(np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.zeros(L, dtype=bool))
         with threads(n_jobs) as run:
             if scipy.sparse.issparse(data.X):
-                descent = DualDescent(data, y, weight, rows, "logistic", run)
+                descent = DualDescent(data, y, weight, rows, LOSS, run)
                 warm = None if init is None else theta
                 epochs = min(self.max_iter, MOST_EPOCHS)
                 theta, certificate = descent.minimise(signs, cost, warm, max(self.tol, NEAR), epochs, seed)
-                # Where the dual is still far off its w is worse than none: saturated, it can make Newton diverge.
+                # Far from the optimum, the w of the dual saturates the losses and can make Newton's method diverge.
                 far = certificate.gap > FAR
                 theta[:, far] = start[:, far]
             left = np.flatnonzero(certificate.gap > self.tol)
             if left.size:
                 signs, cost = signs[:, left], cost[:, left]
                 blocks = blocks_of(data, y, cost > 0, weight, rows)
-                newton = JointNewton(data, blocks, signs, cost, theta[:, left], logistic, run)
+                newton = JointNewton(data, blocks, signs, cost, theta[:, left], LOSS, run)
                 theta[:, left], finished = newton.minimise(self.tol, self.max_iter)
                 certificate.gap[left], certificate.converged[left] = finished.gap, finished.converged
                 certificate.iterations[left] += finished.iterations

@@ -5,16 +5,15 @@ envelope around a, which in m = 1 - z + a/s is
 
     ℓ(m) = 0 for m ≤ 0,    s m²/2 for 0 ≤ m ≤ 1/s,    m - 1/(2s) beyond;
 
-at its minimum a ← min(max(s m, 0), 1), and s grows. The answers converge to the hinge's own, faster than linearly
-(Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, 1976), where
-coordinate descent needs thousands of epochs on features that are alike. The certificate is the duality gap of the hinge
+at its minimum a ← min(max(s m, 0), 1), and s grows. The solutions converge to that of the hinge faster than linearly
+(Rockafellar, Augmented Lagrangians and applications of the proximal point algorithm in convex programming, 1976);
+coordinate descent needs thousands of epochs on correlated features. The certificate is the duality gap of the hinge
 problem: the sum of the examples' Fenchel-Young gaps and ½‖∇‖² of the smooth problem, none of them negative.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.products import Block, forward
+from outputcodes.losses import as_loss, softened_hinge
 
 Array = NDArray[np.float64]
 
@@ -31,24 +31,17 @@ SHARPER = 2.0
 SHARPEST = 1e9
 
 
-def softened_hinge(sharpness: float, z: Array) -> tuple[Array, Array, Array]:
-    """The envelope at m = 1 - z, its first and its (generalised) second derivative."""
-    m = 1 - z
-    slope = np.clip(sharpness * m, 0, 1)
-    return slope * (m - 0.5 / sharpness * slope), -slope, np.where((m > 0) & (sharpness * m < 1), sharpness, 0.0)
-
-
 def minimise_hinge(
     data: LinearData, blocks: list[Block], signs: Array, cost: Array, theta: Array, run: Run, tol: float, max_iter: int
 ) -> tuple[Array, Certificate]:
-    """Coefficients of every column; `max_iter` bounds the Newton steps of each."""
+    """Return the coefficients of every column, after at most `max_iter` Newton steps each, and their certificate."""
     L = theta.shape[1]
     answer, gap, iterations, active = theta.copy(), np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.arange(L)
-    constant, sharpness = data.intercept.constant, 1.0
+    constant, sharpness, hinge = data.intercept.constant, 1.0, as_loss("hinge")
     while active.size and iterations[active].max() < max_iter:
-        soft = partial(softened_hinge, sharpness)
+        soft = softened_hinge(sharpness)
         left = max_iter - int(iterations[active].max())
-        # Early answers only steer: they need no more digits than the gap they leave.
+        # Intermediate solutions need no more accuracy than the gap that they leave.
         enough = max(0.1 * tol, 0.03 * float(np.minimum(gap[active], 1).min()))
         newton = JointNewton(data, [replace(block) for block in blocks], signs, cost, answer[:, active], soft, run)
         answer[:, active], inner = newton.minimise(enough, left)
@@ -57,9 +50,10 @@ def minimise_hinge(
         sharper = min(sharpness * SHARPER, SHARPEST)
         for block in blocks:
             t, c = block.table(signs), block.costs(cost)
-            short = 1 - t * forward(block.X, constant, answer[:, active[block.columns]])
+            z = t * forward(block.X, constant, answer[:, active[block.columns]])
+            short = 1 - z
             a = np.clip(sharpness * (short + block.shift), 0, 1)
-            objective[block.columns] += (c * np.maximum(short, 0)).sum(axis=0)
+            objective[block.columns] += (c * hinge(z)).sum(axis=0)
             gaps[block.columns] += (c * np.where(short > 0, (1 - a) * short, -a * short)).sum(axis=0)
             block.shift = a / sharper
         gap[active] = gaps / np.maximum(objective, np.finfo(float).tiny) + inner.gap

@@ -1,13 +1,13 @@
-"""Joint truncated Newton: all columns advance together in matrix-matrix products, each until its own gap is closed.
+"""Joint truncated Newton: all columns advance together in matrix-matrix products, each until its own gap is small.
 
 Column j minimises P(θ) = ½ Σ ρ θ² + Σ_i c_ij ℓ(t_ij θ·x_i), ρ being 1, or 0 for a free intercept. A Newton step solves
 (diag ρ + Xᵀ D X) p = -∇P by conjugate gradients, preconditioned by the diagonal of that matrix in the eigenbasis of
 XᵀX where it is nearly the matrix itself, and searches along p (Hsia, Chiang & Lin, Preconditioned conjugate gradient
-methods in truncated Newton frameworks for large-scale linear classification, ACML 2018). Hessian products are taken
-in float32: they shape the step, while gradient and objective, which decide where the steps end, are float64.
+methods in truncated Newton frameworks for large-scale linear classification, ACML 2018). Hessian products are computed
+in float32, as they only affect the steps; gradient and objective, which determine the result, in float64.
 
 The certificate: with dual variables -c ℓ'(z) every Fenchel-Young inequality is tight, so the duality gap is exactly
-½‖∇P‖²; a free intercept is first moved to its best place, to second order. The gap is given relative to P.
+½‖∇P‖²; a free intercept is first moved to its optimum, to second order. The gap is relative to P.
 """
 
 from __future__ import annotations
@@ -23,32 +23,19 @@ from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.hessian import Hessian
 from outputcodes.learners.linear.products import Block, backward, forward
+from outputcodes.losses import Loss
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Loss = Callable[[Array], tuple[Array, Array, Array]]
 
-SUFFICIENT = 1e-4  # Armijo: the share of the predicted decrease that a step must bring
-NEGLIGIBLE = 1e-11  # predicted decreases below this share of P drown in its rounding: such steps are taken unseen
+SUFFICIENT = 1e-4  # Armijo: the fraction of the predicted decrease that a step must achieve
+NEGLIGIBLE = 1e-11  # predicted decreases below this fraction of P are lost in rounding: such steps are not checked
 SHORTEST = 2.0**-30
 ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 
 
-def logistic(z: Array) -> tuple[Array, Array, Array]:
-    """log(1 + e^-z), its first and its second derivative."""
-    e = np.exp(-np.abs(z))
-    p = 1 / (1 + e)
-    return np.log1p(e) + np.maximum(-z, 0), -np.where(z > 0, e * p, p), e * p * p
-
-
-def squared_hinge(z: Array) -> tuple[Array, Array, Array]:
-    """max(0, 1 - z)², its first and its (generalised) second derivative."""
-    short = np.maximum(1 - z, 0)
-    return short * short, -2 * short, np.where(short > 0, 2.0, 0.0)
-
-
 class JointNewton:
-    """The columns still at work: coefficients θ (p, L) and the blocks of rows with their scores."""
+    """Newton's method on the columns that have not converged: coefficients θ (p, L), and blocks of rows with scores."""
 
     def __init__(
         self, data: LinearData, blocks: list[Block], signs: Array, cost: Array, theta: Array, loss: Loss, run: Run
@@ -58,10 +45,12 @@ class JointNewton:
         if data.intercept.free:
             self.ridge[-1] = 0
         self.blocks, self.signs, self.cost, self.theta = blocks, signs, cost, theta
-        self.loss, self.run = loss, run
+        assert loss.derivative is not None
+        assert loss.second_derivative is not None
+        self.loss, self.slope, self.curvature, self.run = loss, loss.derivative, loss.second_derivative, run
 
     def minimise(self, tol: float, max_iter: int) -> tuple[Array, Certificate]:
-        """Newton steps until the relative gap of each column is at most `tol`."""
+        """Take Newton steps until the relative gap of each column is at most `tol`."""
         L = self.theta.shape[1]
         answer, gap = np.empty_like(self.theta), np.empty(L)
         iterations, active, stuck = np.zeros(L, dtype=np.intp), np.arange(L), np.zeros(L, dtype=bool)
@@ -79,13 +68,13 @@ class JointNewton:
                 hessian.keep(going)
                 active, relative = active[going], relative[going]
                 objective, gradient = objective[going], gradient[:, going]
-            # No finer than what the tolerance asks for.
+            # No more accurate than the tolerance requires.
             rough = np.clip(np.maximum(np.sqrt(relative), 0.5 * np.sqrt(tol / relative)), FINEST, ROUGHEST)
             stuck = self._move(hessian.solve(-gradient, rough), objective, gradient)
         return answer, Certificate(gap, iterations, gap <= tol)
 
     def _keep(self, going: Rows) -> None:
-        """Columns that are done leave every product."""
+        """Leave the columns that have converged out of all products."""
         for block in self.blocks:
             block.keep(going)
         self.theta, self.signs, self.cost = self.theta[:, going], self.signs[:, going], self.cost[:, going]
@@ -94,18 +83,20 @@ class JointNewton:
         F: Array = forward(block.X, self.constant, theta[:, block.columns])
         return F
 
-    def _losses(self, block: Block, F: Array) -> tuple[Array, Array, Array]:
-        """The loss of each column on the block; its slopes and curvatures along the scores."""
+    def _losses(self, block: Block, F: Array) -> Array:
+        """Return the loss of each column on the block."""
         t, c = block.table(self.signs), block.costs(self.cost)
-        value, slope, curvature = self.loss(t * F - block.shift)
-        return (c * value).sum(axis=0), c * t * slope, c * curvature
+        total: Array = (c * self.loss(t * F - block.shift)).sum(axis=0)
+        return total
 
     def _look(self) -> tuple[Array, Array, Hessian]:
-        """P, its gradient and its Hessian at the present scores, in the coordinates of the steps."""
+        """Return P, its gradient and its Hessian at the present scores, in the coordinates of the steps."""
 
         def look(block: Block) -> tuple[Array, Array, Array]:
-            value, slope, curvature = self._losses(block, block.F)
-            return value, backward(block.X, self.constant, slope), curvature
+            t, c = block.table(self.signs), block.costs(self.cost)
+            z = t * block.F - block.shift
+            gradient = backward(block.X, self.constant, c * t * self.slope(z))
+            return (c * self.loss(z)).sum(axis=0), gradient, c * self.curvature(z)
 
         objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0), self.ridge * self.theta
         curvatures = []
@@ -119,7 +110,7 @@ class JointNewton:
         return objective, self.rotation.basis.T @ gradient, Hessian(self.blocks, curvatures, ridge, 0.0, self.run)
 
     def _move(self, step: Array, objective: Array, gradient: Array) -> NDArray[np.bool_]:
-        """Go along the step as far as the objective falls enough; True for columns that could not move."""
+        """Move along the step until the objective decreases enough; return True for columns that could not move."""
         falling = (gradient * step).sum(axis=0)
         if self.rotation is not None:
             step = self.rotation.basis @ step
@@ -129,7 +120,7 @@ class JointNewton:
 
         def look(block_and_move: tuple[Block, Array]) -> Array:
             block, S = block_and_move
-            return self._losses(block, block.F + length[block.columns] * S)[0]
+            return self._losses(block, block.F + length[block.columns] * S)
 
         while True:
             theta = self.theta + length * step
@@ -149,5 +140,5 @@ class JointNewton:
         return could_not
 
     def _each(self, work: Callable[[Block], Any]) -> list[tuple[Block, Any]]:
-        """`work` on the blocks in threads, each block with its answer, in order."""
+        """Call `work` on the blocks in threads; return each block with its result, in order."""
         return list(zip(self.blocks, self.run(work, self.blocks), strict=True))

@@ -1,4 +1,4 @@
-"""Rows cut into blocks for products with many columns at once, each block with the columns its classes take part in."""
+"""Blocks of rows for products with many columns at once, each with the columns in which its classes take part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outputcodes.learners.linear.base import LinearData
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Blocks of fewer rows are joined with their neighbours: products that small are all overhead.
+# Smaller blocks are joined with their neighbours: their products would be mostly overhead.
 FEWEST_ROWS = 64
 
 
@@ -24,8 +24,8 @@ FEWEST_ROWS = 64
 class Block:
     """Some rows, and the columns in which they take part.
 
-    `rotated` is what Hessian products are taken with: rows of the rotation, or X again. F (n, columns) holds the
-    scores, `shift` what is taken off each signed score before its loss.
+    Hessian products use `rotated`: rows of the rotation, or X itself. F (n, columns) holds the scores; `shift` is
+    subtracted from each signed score before its loss.
     """
 
     X: Any
@@ -37,30 +37,30 @@ class Block:
     shift: Any = 0.0
 
     def keep(self, going: Rows) -> None:
-        """Only some of the present columns go on, and are numbered anew."""
+        """Keep some of the present columns, and renumber them."""
         local, self.columns = restricted(self.columns, going)
         self.F = self.F[:, local]
         if np.ndim(self.shift):
             self.shift = self.shift[:, local]
 
     def table(self, by_class: Array) -> Array:
-        """A (k, L) table read at the classes of the rows, in the block's columns."""
+        """Return the entries of a (k, L) table for the classes of the rows, in the block's columns."""
         return by_class[:, self.columns][self.y]
 
     def costs(self, by_class: Array) -> Array:
-        """What each entry weighs."""
+        """Return the weight of each entry."""
         cost = self.table(by_class)
         return cost if self.weight is None else cost * self.weight[:, None]
 
 
 def restricted(columns: Rows, going: Rows) -> tuple[Rows, Rows]:
-    """Which of `columns` are among `going`, and their places in it."""
+    """Return which of `columns` are in `going`, and their positions there."""
     local = np.flatnonzero(np.isin(columns, going))
     return local, np.searchsorted(going, columns[local])
 
 
 def forward(X: Any, constant: float, theta: Array) -> Any:
-    """[X, constant] @ theta."""
+    """Return [X, constant] @ theta."""
     if not constant:
         return X @ theta
     F = X @ theta[:-1]
@@ -69,15 +69,15 @@ def forward(X: Any, constant: float, theta: Array) -> Any:
 
 
 def backward(X: Any, constant: float, R: Array) -> Any:
-    """[X, constant]ᵀ @ R."""
+    """Return [X, constant]ᵀ @ R."""
     G = X.T @ R
     return np.vstack([G, constant * R.sum(axis=0, keepdims=True)]) if constant else G
 
 
 def blocks_of(data: LinearData, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows) -> list[Block]:
-    """`rows` of the data in blocks; sorted by class if some classes are absent in some columns.
+    """Cut `rows` of the data into blocks, sorted by class if some classes are absent from some columns.
 
-    `present` (k, L) says which columns a class takes part in: absent rows then cost nothing.
+    `present` (k, L) marks the columns in which a class takes part; absent rows then cost nothing.
     """
     takes_all = bool(present.all())
     if not takes_all:
@@ -97,10 +97,10 @@ def blocks_of(data: LinearData, y: Rows, present: NDArray[np.bool_], weight: Arr
 
 
 def _cuts(X: Any, labels: Rows, takes_all: bool) -> Iterator[slice]:
-    """Slices of rows of about BLOCK_VALUES values, and of one class where classes matter."""
+    """Yield slices of rows with about BLOCK_VALUES values, and of one class where classes matter."""
     n, d = len(labels), X.shape[1]
     if scipy.sparse.issparse(X):
-        # Each block's share of a gradient is a dense (d, L) array: blocks must hold several values a feature.
+        # Each block's part of a gradient is a dense (d, L) array: blocks must hold several values per feature.
         step = max(1, n // max(1, min(16, X.nnz // (4 * d))) + 1)
     else:
         step = max(FEWEST_ROWS, BLOCK_VALUES // d)
@@ -115,7 +115,7 @@ def _cuts(X: Any, labels: Rows, takes_all: bool) -> Iterator[slice]:
 
 
 def _rows_of(X: Any, index: Any) -> Any:
-    """Some rows; a slice of a csr matrix shares its values."""
+    """Return some rows; a slice of a csr matrix shares its memory."""
     if not scipy.sparse.issparse(X) or not isinstance(index, slice):
         return X[index]
     first, last = X.indptr[index.start], X.indptr[index.stop]

@@ -1,4 +1,4 @@
-"""Ridge regression on ±1 for all columns: one factorisation for each set of classes that columns see."""
+"""Ridge regression on ±1 for all columns, with one factorisation per set of classes."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Centred:
-    """X less the mean of its rows (sparse X stays as it is): sums of products then keep their digits."""
+    """X minus the mean of its rows (sparse X is unchanged), so that sums of products lose no accuracy."""
 
     X: Any
     centre: Array
 
     def take(self, rows: Rows | None) -> Any:
-        """The centred rows."""
+        """Return centred rows."""
         return self.X if rows is None else self.X[rows]
 
 
 class Ridge(SharedLearner):
-    """Least squares with a penalty: min Σ_i v_i (t_i − w·x_i − b)² + alpha·‖w‖², as RidgeClassifier solves it.
+    """Ridge regression: min Σ_i v_i (t_i − w·x_i − b)² + alpha·‖w‖², as in scikit-learn's RidgeClassifier.
 
-    Columns that see the same classes share one factorisation, so that a code without zeros costs little more than one
+    Columns with the same classes share one factorisation, so that a code without zeros costs little more than one
     binary problem, whatever its length: the targets are constant on each class, and every column is a combination of
     the same k class sums.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The penalty on the weights; the intercept is free. 0 is plain least squares (of least norm).
+        The penalty on the weights; the intercept is not penalised. 0 is least squares, with the solution of least norm.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Ridge(SharedLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedRidge:
-        """Solve the normal equations of each group of columns; `init` and `seed` are not used."""
+        """Solve the normal equations of each group of columns; `init` and `seed` are ignored."""
         M = np.asarray(M)
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
         gap = np.empty(M.shape[1])
@@ -101,10 +101,11 @@ class Ridge(SharedLearner):
         rows: Rows | None = None,
         n_jobs: int | None = None,
     ) -> Array:
-        """(n, L) margins of each row by columns trained without it, in closed form: f_i − h_i/(1 − h_i)·(t_i − f_i).
+        """Return (n, L) margins of each row by columns trained without it: f_i − h_i/(1 − h_i)·(t_i − f_i).
 
-        h_i is the leverage of row i. Rows that a column does not see, by their entry or a weight of 0, have its
-        ordinary margin; rows of leverage 1, whose target the others leave open (alpha=0), have 0. Aligned with `rows`.
+        h_i is the leverage of row i. Rows that are absent from a column, by their entry or a weight of 0, have its
+        ordinary margin; rows of leverage 1, whose fit the others don't determine (alpha=0), have 0. The result is
+        aligned with `rows`.
 
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
@@ -171,7 +172,7 @@ class FittedRidge(FittedColumns):
         self.certificate: Certificate | None = certificate
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of new X, or of rows of prepared data."""
+        """Return (n, L) margins of new X, or of rows of prepared data."""
         if isinstance(X, Centred):
             X, shift = X.take(rows), self.intercept
         else:

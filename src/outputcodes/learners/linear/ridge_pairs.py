@@ -1,11 +1,11 @@
-"""Ridge regression on pairs of classes in the space of their rows: what concerns one class alone is done once.
+"""Ridge regression on pairs of classes in row space: computations for one class are done once and shared by its pairs.
 
 With Z the rows times the roots z of their weights, t the targets and A the weights of the two classes p and q in the
-column, the weights of its features are Zᵀ u with
+column, the weights of the features are Zᵀ u with
 
     (Z Zᵀ + alpha·A⁻¹) u + b z = z∘t,    z·u = 0.
 
-The factor L Lᵀ of p's own block, and Y = L⁻¹ Z_p, are those of all pairs (p, ·): a pair is left with the product
+The factor L Lᵀ of p's own block, and Y = L⁻¹ Z_p, are shared by all pairs (p, ·): each pair needs only the product
 W = Y Z_qᵀ and the factor of the Schur complement Z_q Z_qᵀ + alpha/a_q − WᵀW. As targets are constant on a class, two
 right-hand sides serve every column.
 """
@@ -24,35 +24,35 @@ Array = NDArray[np.float64]
 # Weights (d, columns), intercepts and relative residuals (columns,).
 Solution = tuple[Array, Array, Array]
 
-# Pivots further apart are those of a system too close to singular to be trusted.
+# A smaller ratio of pivots means that the system is too close to singular.
 SMALLEST_PIVOT = 1e-7
 
 
 def pays(p: int, q: int, d: int) -> bool:
-    """Whether p and q rows of d features are better solved in the space of the rows.
+    """Return whether p and q rows of d features are faster to solve in row space.
 
-    Counted in multiplications; those of factorisations, and of adding up matrices of classes, take three times as
-    long as those of products.
+    Counted in multiplications; those in factorisations, and in sums of the matrices of classes, take three times as
+    long as those in products.
     """
     return p + q < d and p * q * (d + q / 2) + 3 * q**3 / 6 < 3 * (d**3 / 6 + 2 * d**2)
 
 
 class Head:
-    """Class p with its weight a in the columns: what all its pairs share."""
+    """Class p with its weight a in the columns: the part that all its pairs share."""
 
     def __init__(self, Z: Any, z: Array, ridge: float) -> None:
         self.Z, self.z, self.ridge = Z, z, ridge
         self.L = factor(gram(Z), ridge)
         if self.L is not None:
             self.inverse = np.linalg.inv(self.L)
-            # Sparse rows would fill up.
+            # For sparse rows the product would be dense.
             self.Y = None if sp.issparse(Z) else self.inverse @ Z
             self.y = self.inverse @ z
 
     def solve(self, Z: Any, z: Array, ridge: float, own: Array, t: Array) -> Solution | None:
-        """The columns with class q of rows Z and Gram matrix `own`, t (2, columns) being the targets of p and of q.
+        """Solve the columns with class q of rows Z and Gram matrix `own`; t (2, columns) are the targets of p and q.
 
-        None where a system is nearly singular.
+        Return None if a system is nearly singular.
         """
         if self.L is None:
             return None
@@ -73,16 +73,16 @@ class Head:
 
 
 def gram(Z: Any) -> Array:
-    """Z Zᵀ."""
+    """Return Z Zᵀ."""
     return dense(Z @ Z.T)
 
 
 def factor(system: Array, ridge: float) -> Array | None:
-    """The lower Cholesky factor of system + ridge·I; None if that is nearly singular."""
+    """Return the lower Cholesky factor of system + ridge·I, or None if it is nearly singular."""
     system = system.copy()
     system[np.diag_indices_from(system)] += ridge
     try:
-        # numpy's, as scipy's keeps the interpreter's lock and with it the other threads.
+        # NumPy's, because SciPy's holds the interpreter lock and blocks the other threads.
         L = np.asarray(np.linalg.cholesky(system), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
@@ -91,5 +91,5 @@ def factor(system: Array, ridge: float) -> Array | None:
 
 
 def dense(X: Any) -> Array:
-    """X as an array."""
+    """Return X as a dense array."""
     return np.asarray(X.toarray() if sp.issparse(X) else X)

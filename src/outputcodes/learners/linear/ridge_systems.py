@@ -1,9 +1,9 @@
-"""The linear systems of ridge regression for all columns, put together from sums over classes.
+"""The linear systems of ridge regression for all columns, assembled from sums over classes.
 
 With a_r the weight of class r in a group of columns, N = Σ a_r n_r, m = Σ a_r s_r / N and G = Σ a_r G_r − N m mᵀ, where
 n_r, s_r, G_r are the weight, the sum of rows and the Gram matrix of class r, the weights of a column with entries t_r
 solve (G + alpha·I) w = Σ a_r t_r (s_r − n_r m), and its intercept is Σ a_r t_r n_r / N − m·w. With more features than
-rows the same w is found in the space of the rows; so it is for pairs of small classes, which share factors there.
+rows, and for pairs of small classes, which share factors, the same w is computed in row space.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from outputcodes.learners.linear.ridge_pairs import Head, Solution, dense, gram,
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Gram matrices of all classes are kept while they take at most 1 GiB; beyond, each group of columns forms its own.
+# The Gram matrices of all classes are kept up to 1 GiB in total; above, each group of columns computes its own.
 MOST_GRAM_VALUES = 1 << 27
 
 
 @dataclass(frozen=True)
 class Group:
-    """The solution of the columns that see the same classes with the same weights.
+    """The solution of the columns that have the same classes with the same weights.
 
-    `residual` is that of the linear system relative to its right-hand side. `leverage` (n,) tells how far each row
-    draws its own fit, its weight included; None unless asked for.
+    `residual` is that of the linear system relative to its right-hand side. `leverage` (n,) is the influence of each
+    row on its own fit, including its weight; None unless requested.
     """
 
     columns: Rows
@@ -44,7 +44,7 @@ class Group:
 
 
 class Systems:
-    """Rows X of classes y, sorted by class, with what every group of columns shares."""
+    """Rows X of classes y, sorted by class, and the sums that all groups of columns share."""
 
     def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float) -> None:
         self.order = np.argsort(y, kind="stable")
@@ -59,7 +59,7 @@ class Systems:
     def solve(
         self, M: NDArray[np.int8], class_weight: Array, n_jobs: int | None, leverage: bool = False
     ) -> list[Group]:
-        """All columns of M; class_weight (k, L) is 0 where a column does not see a class."""
+        """Solve all columns of M; class_weight (k, L) is 0 where a class is absent from a column."""
         present = class_weight * (np.diff(self.start) > 0)[:, None]
         patterns, group = np.unique(present, axis=1, return_inverse=True)
         members = [np.flatnonzero(group.ravel() == g) for g in range(patterns.shape[1])]
@@ -96,7 +96,7 @@ class Systems:
         return pairs + groups
 
     def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, Solution]:
-        """The groups that see two small classes and are not nearly singular, by their place among the patterns."""
+        """Solve the groups of two small classes, unless nearly singular; return them by their position in patterns."""
         sizes = np.diff(self.start).tolist()
         heads: dict[tuple[int, float], list[tuple[int, int]]] = {}
         for g in np.flatnonzero(np.count_nonzero(patterns, axis=0) == 2) if self.alpha > 0 else ():
@@ -130,9 +130,9 @@ class Systems:
         return self.mass * np.repeat(a, np.diff(self.start))
 
     def _gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
-        """Σ_r a_r G_r, upper triangle, summed over blocks of rows."""
+        """Return the upper triangle of Σ_r a_r G_r, summed over blocks of rows."""
         rows, root = self._seen(a), np.sqrt(self._mass(a.astype(np.float64)))
-        # Blocks of at least 4d rows: the partial sums together take a quarter of X at the most.
+        # With blocks of at least 4d rows, the partial sums together need at most a quarter of the memory of X.
         step = max(1024, 4 * self.X.shape[1])
 
         def partial(block: slice) -> Array:
@@ -151,7 +151,7 @@ class Systems:
         self, gram: Array, a: Array, mean: Array, t: Array, leverage: bool
     ) -> tuple[Array, Array, Array | None]:
         right = self.sums.T @ (a[:, None] * t) - np.outer(mean, (a * self.totals) @ t)
-        # In place and on one triangle: with hundreds of groups every pass over the matrix counts.
+        # In place and on one triangle: with hundreds of groups every pass over the matrix matters.
         system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
         system[np.diag_indices_from(system)] += self.alpha
         coef, apply_inverse = _solved(system, right)
@@ -179,11 +179,11 @@ class Systems:
 
 
 def _solved(upper: Array, right: Array) -> tuple[Array, Any]:
-    """The solution of a symmetric system given by its upper triangle, and a function that solves others."""
+    """Solve a symmetric system given by its upper triangle; return also a function that solves it for others."""
     try:
-        # numpy's, as scipy's keeps the interpreter's lock and with it the other threads.
+        # NumPy's, because SciPy's holds the interpreter lock and blocks the other threads.
         factor = (np.linalg.cholesky(upper, upper=True), False)
-        # Without a penalty a singular system may slip through with a pivot of rounding errors.
+        # Without a penalty a singular system may pass with pivots that are rounding errors.
         if np.diag(factor[0]).min() < 1e-7 * np.diag(factor[0]).max():
             raise linalg.LinAlgError
         return linalg.cho_solve(factor, right, check_finite=False), lambda B: linalg.cho_solve(factor, B)

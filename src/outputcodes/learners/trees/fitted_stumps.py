@@ -1,4 +1,4 @@
-"""Fitted columns of boosted stumps: sums of stumps, answered feature by feature from tables."""
+"""Fitted columns of boosted stumps: sums of stumps, evaluated feature by feature from tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outputcodes.learners.base import Certificate, FittedColumns
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Columns whose tables are made together: their thresholds are searched once.
+# Columns whose tables are built together, so that their thresholds are searched once.
 COLUMNS_PER_TABLE = 64
 
 
@@ -26,12 +26,12 @@ class FittedStumps(FittedColumns):
     Attributes
     ----------
     feature, threshold, left, right : ndarray of shape (T, L)
-        The stump of column s in round t answers left[t, s] where x[feature] <= threshold (== for a categorical
-        feature), right[t, s] elsewhere, 0 where the value is missing. Rounds that a column did not keep answer 0.
+        The stump of column s in round t returns left[t, s] where x[feature] <= threshold (== for a categorical
+        feature), right[t, s] elsewhere, and 0 where the value is missing. Rounds that a column did not keep return 0.
     n_rounds : ndarray of shape (L,)
         Rounds kept.
     stopped : ndarray of bool, shape (L,)
-        Columns that would add nothing if there were more rounds.
+        Columns that further rounds would not change.
     categorical : ndarray of bool, shape (d,)
     certificate : Certificate
         gap = mean exponential loss on the training rows, iterations = rounds kept.
@@ -60,7 +60,7 @@ class FittedStumps(FittedColumns):
         self.certificate = certificate
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of X, or of some rows of prepared data; the work does not grow with the rounds."""
+        """Return (n, L) margins of X, or of some rows of prepared data; the cost does not grow with the rounds."""
         X = self._features(X, rows)
         L = self.feature.shape[1]
         F = np.zeros((X.shape[0], L))
@@ -74,7 +74,7 @@ class FittedStumps(FittedColumns):
         return F
 
     def truncated(self, n_rounds: int) -> FittedStumps:
-        """The first rounds only, to go on from; without a certificate, as their loss is not known."""
+        """Return the first rounds, to continue from; without a certificate, as their loss is not known."""
         return FittedStumps(
             self.feature[:n_rounds],
             self.threshold[:n_rounds],
@@ -87,7 +87,7 @@ class FittedStumps(FittedColumns):
         )
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
-        """The margins of X after each round."""
+        """Yield the margins of X after each round."""
         X = self._features(X)
         F = np.zeros((X.shape[0], self.feature.shape[1]))
         for feature, threshold, left, right in zip(self.feature, self.threshold, *self._summable(), strict=True):
@@ -102,23 +102,25 @@ class FittedStumps(FittedColumns):
             return features
         checked: Array = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
         if checked.shape[1] != len(self.categorical):
-            raise ValueError(f"X has {checked.shape[1]} features, and the stumps know {len(self.categorical)}.")
+            raise ValueError(
+                f"X has {checked.shape[1]} features, but the stumps were trained on {len(self.categorical)}."
+            )
         return checked if rows is None else checked[rows]
 
     def _summable(self) -> tuple[Array, Array]:
-        """`left` and `right` as multiples of a power of two, so small that no sum of a column's answers is rounded.
+        """Return `left` and `right` rounded to multiples of a power of two, so that sums over a column are exact.
 
-        Margins then don't depend on the order of summation: those of tables are those of the last round, ties included.
+        Margins then don't depend on the order of summation: tables and the last round agree, ties included.
         """
         largest = np.maximum(np.abs(self.left), np.abs(self.right)).sum(axis=0)
         unit = np.exp2(np.frexp(largest)[1] - 50.0)
         return np.rint(self.left / unit) * unit, np.rint(self.right / unit) * unit
 
     def _table(self, f: int, columns: slice, sides: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The thresholds of all stumps on feature f, and the sum of their answers for each place among them.
+        """Return the thresholds of all stumps on feature f, and the sum of their outputs for each interval.
 
-        Row p answers for values above p of the thresholds (or equal to the p-th, the last but one being other values),
-        the last row for missing ones.
+        Row p is for values above p of the thresholds. For a categorical feature it is for the p-th value, the last row
+        but one for all other values. The last row is for missing values.
         """
         t, s = np.nonzero(self.feature[:, columns] == f)
         questions, place = np.unique(self.threshold[:, columns][t, s], return_inverse=True)
@@ -136,7 +138,7 @@ class FittedStumps(FittedColumns):
 
 
 def _answers(x: Array, questions: Array, categorical: bool) -> Rows:
-    """The row of the table that each value reads."""
+    """Return the row of the table for each value."""
     place = np.searchsorted(questions, x)
     if categorical:
         place[questions[np.minimum(place, len(questions) - 1)] != x] = len(questions)

@@ -1,4 +1,4 @@
-"""Trained columns whose margins are the answers of one tree each."""
+"""Fitted columns of trees: the margins of a column are the outputs of one tree."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class FittedTrees(FittedColumns):
     Attributes
     ----------
     nodes : Nodes
-        The questions of all trees, one after another; each tree from its root on, parents before children.
+        The questions of all trees, one tree after another, parents before children.
     roots : ndarray of shape (L,)
-        Where the trees begin.
+        The index of the root of each tree.
     weights : ndarray of shape (n_nodes, 2)
         The training weight of the positive and of the negative examples in each node.
     answers : ndarray of shape (n_nodes,)
-        The margin that each node answers.
+        The margin that each node returns.
     n_features : int
     certificate : None
-        Nothing is iterated.
+        There is no iterative solver.
     """
 
     certificate: Certificate | None = None
@@ -45,18 +45,18 @@ class FittedTrees(FittedColumns):
 
     @property
     def n_leaves(self) -> Rows:
-        """(L,): the number of leaves of each tree."""
+        """The number of leaves of each tree, (L,)."""
         leaves: Rows = np.add.reduceat(self.nodes.kind == LEAF, self.roots, dtype=np.intp)
         return leaves
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """(n, L) margins of X, or of some rows of prepared data."""
+        """Return (n, L) margins of X, or of some rows of prepared data."""
         if isinstance(X, Binned):
             X = X.X
         else:
             X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
             if X.shape[1] != self.n_features:
-                raise ValueError(f"X has {X.shape[1]} features, and the trees know {self.n_features}.")
+                raise ValueError(f"X has {X.shape[1]} features, but the trees were trained on {self.n_features}.")
         X = np.require(X if rows is None else X[rows], requirements=["C", "W"])
         F = np.empty((len(X), len(self.roots)))
         leaves = np.empty(len(X), dtype=np.intp)

@@ -1,14 +1,14 @@
 """The growth of a tree for one column of a code, on binned features.
 
-An example weighs |signed[i]| on the side of its sign. A region with weights p and m of the two signs costs the least
-p L(f) + m L(-f) of a margin loss L, up to a factor:
+Example i has weight |signed[i]| for its sign. The cost of a region with weights p and m of the two signs is, up to a
+factor, the minimum over f of p L(f) + m L(-f) for a margin loss L:
 
     GINI            2 p m / (p + m)                                squared loss      f = (p - m) / (p + m)
     ENTROPY         -p ln(p / (p + m)) - m ln(m / (p + m))         logistic loss     f = ½ ln(p / m)
     KEARNS_MANSOUR  2 √(p m)                                       exponential loss  f = ½ ln(p / m)
 
-The examples of a node are rows[first:last]. Of each feature the occupied bins are made groups, by a histogram or, where
-bins outnumber examples, by sorting; cuts lie between them.
+The examples of a node are rows[first:last]. The occupied bins of each feature form groups, found by a histogram or, if
+there are more bins than examples, by sorting; cuts lie between groups.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Features(NamedTuple):
 
 
 class ColumnGrowth(NamedTuple):
-    """A tree that grows: weights of both signs at each node; stack of (node, first, last, depth); feature ranges.
+    """A growing tree: weights of both signs at each node; stack of (node, first, last, depth); feature ranges.
 
-    `heights` = those of the stack, the nodes and the pool.
+    `heights` are the numbers of entries in use of the stack, the nodes and the pool.
     """
 
     counts: NDArray[np.float64]
@@ -51,7 +51,7 @@ class ColumnGrowth(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Room to work in: the histogram; bin and weights (p, m) of each group, of all on its right; the gap after it."""
+    """Work arrays: the histogram; bin and weights (p, m) of each group and of all to its right; the gap after it."""
 
     histogram: NDArray[np.float64]
     bins: NDArray[np.uint32]
@@ -64,7 +64,7 @@ class Groups(NamedTuple):
 
 
 def make_groups(n_bins: NDArray[np.int64]) -> Groups:
-    """For features of so many bins."""
+    """Allocate work arrays for features with `n_bins` bins."""
     widest = int(n_bins.max()) + 1
     bins, items = np.empty((2, widest), dtype=np.uint32)
     weights, right = np.empty((2, widest + 1, 2))
@@ -75,7 +75,7 @@ def make_groups(n_bins: NDArray[np.int64]) -> Groups:
 
 @njit(nogil=True, cache=True)
 def pair_cost(p, m, criterion):  # type: ignore[no-untyped-def]
-    """The cost of a region with weights p and m."""
+    """Return the cost of a region with weights p and m."""
     if p == 0.0 or m == 0.0:
         return 0.0
     if criterion == GINI:
@@ -87,7 +87,7 @@ def pair_cost(p, m, criterion):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def fill_histogram(features, signed, rows, first, last, histogram):  # type: ignore[no-untyped-def]
-    """histogram[offsets[f] + b] = weights of either sign in bin b of feature f."""
+    """Set histogram[offsets[f] + b] to the weights of both signs in bin b of feature f."""
     codes, offsets = features.codes, features.offsets
     for q in range(len(histogram)):
         histogram[q, 0] = 0.0
@@ -101,7 +101,7 @@ def fill_histogram(features, signed, rows, first, last, histogram):  # type: ign
 
 @njit(nogil=True, cache=True)
 def group_histogram(features, f, groups):  # type: ignore[no-untyped-def]
-    """The occupied bins of feature f, by the histogram; answers how many."""
+    """Find the occupied bins of feature f from the histogram; return their number."""
     count, start = 0, features.offsets[f]
     for b in range(features.n_bins[f] + 1):
         p, m = groups.histogram[start + b, 0], groups.histogram[start + b, 1]
@@ -114,7 +114,7 @@ def group_histogram(features, f, groups):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def group_sorted(features, f, signed, rows, first, last, groups):  # type: ignore[no-untyped-def]
-    """The occupied bins of feature f, by sorting; answers how many."""
+    """Find the occupied bins of feature f by sorting; return their number."""
     n = last - first
     for p in range(n):
         row = rows[first + p]
@@ -133,7 +133,7 @@ def group_sorted(features, f, signed, rows, first, last, groups):  # type: ignor
 
 @njit(nogil=True, cache=True)
 def sort_by_share(count, groups):  # type: ignore[no-untyped-def]
-    """Bring the groups in the order of their share of the positive sign."""
+    """Sort the groups by their share of the positive sign."""
     bins, weights, right, keys, items = groups.bins, groups.weights, groups.right, groups.keys, groups.items
     for g in range(count):
         p, m = weights[g, 0], weights[g, 1]
@@ -149,7 +149,7 @@ def sort_by_share(count, groups):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def range_of(features, f, count, groups):  # type: ignore[no-untyped-def]
-    """From the smallest to the largest value of feature f, 1 where that is no way."""
+    """Return the range of the values of feature f, or 1 if it is 0."""
     last = count - 2 if groups.bins[count - 1] == features.n_bins[f] else count - 1
     start = features.offsets[f]
     length = features.high[start + groups.bins[last]] - features.low[start + groups.bins[0]]
@@ -158,7 +158,7 @@ def range_of(features, f, count, groups):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def find_gaps(features, f, present, groups):  # type: ignore[no-untyped-def]
-    """groups.gaps[g]: from group g up to the next; between categories, and before missing values, there is none."""
+    """Set groups.gaps[g] to the gap from group g to the next; 0 between categories and before missing values."""
     start = features.offsets[f]
     for g in range(present):
         groups.gaps[g] = 0.0
@@ -170,9 +170,9 @@ def find_gaps(features, f, present, groups):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def cut_groups(present, count, missing_left, criterion, tie, gap_tie, groups):  # type: ignore[no-untyped-def]
-    """(cost, cut, gap): the least cost of groups[:cut] and groups[cut:present]; those from `present` on join one side.
+    """Return (cost, cut, gap) of the cheapest split into groups[:cut] and groups[cut:present].
 
-    Of equal cuts the first with the widest gap, as in `best_cut`.
+    The groups from `present` on join one side. Among equal cuts the first with the widest gap wins, as in `best_cut`.
     """
     weights, right = groups.weights, groups.right
     p, m = 0.0, 0.0
@@ -201,7 +201,7 @@ def cut_groups(present, count, missing_left, criterion, tie, gap_tie, groups):  
 
 @njit(nogil=True, cache=True)
 def consider_groups(features, f, count, scale, criterion, tie, groups, choice):  # type: ignore[no-untyped-def]
-    """Keep the best cut of feature f if it is better than the choice, whose pool then has the bins on the left."""
+    """Store the best cut of feature f if it is better than the choice; the pool then has the bins on the left."""
     n_bins, start, categorical = features.n_bins[f], features.offsets[f], features.categorical[f]
     missing = groups.bins[count - 1] == n_bins
     present = count - 1 if missing and not categorical else count
@@ -230,7 +230,7 @@ def consider_groups(features, f, count, scale, criterion, tie, groups, choice): 
 
 @njit(nogil=True, cache=True)
 def read_choice(features, groups, choice):  # type: ignore[no-untyped-def]
-    """groups.on_left[b]: where bin b goes; then make of the choice's bins what the question is written with."""
+    """Set groups.on_left[b] for each bin b, and replace the choice's bins by the numbers of the question."""
     f, length = choice.which[1], choice.which[3]
     n_bins, start = features.n_bins[f], features.offsets[f]
     for b in range(n_bins + 1):
@@ -256,7 +256,7 @@ def read_choice(features, groups, choice):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def part_column(features, signed, rules, nodes, growth, groups, choice):  # type: ignore[no-untyped-def]
-    """Part the region on top of the stack, which is taken off, by the choice."""
+    """Pop the region on top of the stack and split it by the choice."""
     counts, rows = growth.counts, growth.rows
     growth.heights[0] -= 1
     top = growth.stack[growth.heights[0]]
@@ -266,7 +266,7 @@ def part_column(features, signed, rules, nodes, growth, groups, choice):  # type
     left, middle = nodes.left[node], first
     clear(counts[left])
     clear(counts[left + 1])
-    # Rows of one side keep their order, so that sums are those of the rows alone.
+    # The rows of each side keep their order, so that sums depend on these rows only.
     spare = np.empty(last - first, dtype=np.uint32)
     n_right = 0
     for p in range(first, last):
@@ -293,7 +293,7 @@ def part_column(features, signed, rules, nodes, growth, groups, choice):  # type
 
 @njit(nogil=True, cache=True)
 def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):  # type: ignore[no-untyped-def]
-    """Part what is on the stack, until about `budget` values have been looked at."""
+    """Split the regions on the stack until about `budget` values have been read."""
     d, heights = len(features.n_bins), growth.heights
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]

@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
-from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_room
+from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_histogram_room
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
+from outputcodes.losses import as_loss
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class Sample:
-    """Rows that all columns share, sorted by class: codes, classes, weights or None, margins to go on from or None."""
+class StumpSample:
+    """The rows of all columns, sorted by class: codes, classes, weights or None, margins to continue from or None."""
 
     def __init__(self, data: Binned, rows: Rows, y: Rows, weight: Array | None, known: FittedStumps | None) -> None:
         rows = rows[np.argsort(y[rows], kind="stable")]
@@ -24,9 +25,9 @@ class Sample:
         self.F = None if known is None else known.margins(data, rows)
 
     def start(self, signed: Array, columns: slice) -> tuple[Part, Rows, Array, NDArray[np.intp]]:
-        """The rows that some column sees, their classes, and each column's weights: their sum and their number.
+        """Return the rows of any of the columns, their classes, and the sum and number of each column's weights.
 
-        The signed weights are scaled such that their absolute sum is the mean exponential loss.
+        The signed weights are scaled so that their absolute sum is the mean exponential loss.
         """
         seen = np.asarray(signed.any(axis=1))[self.y]
         rows = slice(None) if seen.all() else np.flatnonzero(seen)
@@ -38,32 +39,32 @@ class Sample:
             own *= self.weight[rows, None]
         total, count = np.abs(V).sum(axis=0), np.count_nonzero(V, axis=0)
         if self.F is not None:
-            own *= np.exp(-np.sign(own) * self.F[rows, columns])
+            own *= as_loss("exponential")(np.sign(own) * self.F[rows, columns])
         V /= np.where(total > 0, total, 1.0)
         starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
         return Part(self.codes[rows], V, starts), y, total, count
 
 
 class StumpBlock:
-    """At most `LANES` columns between two rounds.
+    """The state of at most `LANES` columns between two rounds.
 
     Parameters
     ----------
     data : Binned
-    train, held : Sample
+    train, held : StumpSample
     signed : ndarray of shape (k, width)
         Sign times weight of an example of each class in each column; 0 = absent.
     columns : slice
-        Which columns of the code they are.
+        The columns of the code.
     stopped : ndarray of bool, shape (width,)
-        Columns that are finished already.
+        Columns that have already stopped.
     n_rounds : int
-        Rounds to come, at most.
+        The maximal number of further rounds.
     confident : bool
-        Confidence-rated stumps, else discrete ones.
+        Whether stumps are confidence-rated rather than discrete.
     smoothing : float or None
     patience : int
-        Rounds to wait for a smaller held-out loss.
+        The number of rounds to wait for a smaller held-out loss.
 
     Attributes
     ----------
@@ -77,8 +78,8 @@ class StumpBlock:
     def __init__(
         self,
         data: Binned,
-        train: Sample,
-        held: Sample,
+        train: StumpSample,
+        held: StumpSample,
         signed: Array,
         columns: slice,
         stopped: NDArray[np.bool_],
@@ -112,7 +113,7 @@ class StumpBlock:
         )
 
     def advance(self, first: int, last: int) -> None:
-        """Rounds first..last-1."""
+        """Run rounds first..last-1."""
         if self.state.active.any():
             boost(
                 self.train,
@@ -125,11 +126,11 @@ class StumpBlock:
                 min(last, len(self.stumps.Z)),
                 self.state,
                 self.stumps,
-                *make_room(self.data.n_bins),
+                *make_histogram_room(self.data.n_bins),
             )
 
     def finish(self) -> Array:
-        """Take back the rounds after the smallest held-out loss; the training loss of what is left."""
+        """Remove the rounds after the smallest held-out loss; return the training loss of the others."""
         rounds = self.state.rounds
         rounds[self.watched] = self.state.held_round[self.watched]
         kept = np.arange(len(self.stumps.Z))[:, None] < rounds
@@ -139,10 +140,10 @@ class StumpBlock:
         return loss
 
     def thresholds(self) -> Array:
-        """(n_rounds, LANES): cuts as values, halfway between the nearest bins that the column's examples are in."""
+        """Return (n_rounds, LANES) cuts as values, halfway between the nearest bins with examples of the column."""
         data, (feature, cut, *_) = self.data, self.stumps
         offsets = data.offsets[:-1]
-        # Which bins the rows of each class are in; features that no stump asks don't matter.
+        # The bins occupied by each class, for the features that some stump uses.
         present = np.zeros((len(self.signed), data.offsets[-1]), dtype=bool)
         for f in np.unique(feature):
             present[self.classes, offsets[f] + self.train.codes[:, f]] = True

@@ -1,4 +1,4 @@
-"""BoostedStumps: AdaBoost with decision stumps, every column of a code boosted on the same binned features."""
+"""AdaBoost with decision stumps for every column of a code, on the same binned features."""
 
 from __future__ import annotations
 
@@ -19,60 +19,60 @@ from outputcodes._histograms.binning import Binned, bin_features, categorical_ma
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
-from outputcodes.learners.trees.stump_block import Sample, StumpBlock
+from outputcodes.learners.trees.stump_block import StumpBlock, StumpSample
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Compiled rounds between two looks at the keyboard: so many additions, about 0.1 s.
+# Additions per compiled call, about 0.1 s, so that Ctrl-C is handled in between.
 ADDITIONS_PER_CALL = 1e9
 
 
 class BoostedStumps(SharedLearner):
     """AdaBoost with decision stumps.
 
-    Each round adds to each column one stump: a question about one feature, x_f <= threshold (x_f == threshold for
-    categorical features), and an answer for either side. Columns are boosted independently, each on its own examples;
-    they share the binned features and every pass over them. The margin is the sum of the answers.
+    Each round adds one stump to each column: a test of one feature, x_f <= threshold (x_f == threshold for categorical
+    features), with one output for each side. Columns are boosted independently, each on its own examples; they share
+    the binned features and every pass over them. The margin is the sum of the outputs.
 
-    Thresholds lie halfway between the nearest values that the column's own examples take; -inf makes a stump
-    constant. Where x_f is missing (NaN) the stump abstains: it answers 0. Stumps that are equally good up to 1e-9 are
-    ordered by feature, then threshold, then the one that answers +1 on the left.
+    Thresholds lie halfway between the nearest values of the column's own examples; -inf makes a stump constant. If x_f
+    is missing (NaN), the stump abstains and returns 0. Among stumps that are equally good up to 1e-9, the first one
+    wins, by feature, then threshold, then +1 on the left.
 
     Parameters
     ----------
     n_rounds : int, default=200
-        Rounds per column, at most.
+        The maximal number of rounds per column.
     hypotheses : {"confidence", "discrete"}, default="confidence"
-        "discrete": ±α with the smallest weighted error ε, a missing value counting as half a mistake;
-        α = ½ ln(W_correct/W_wrong), which is ½ ln((1-ε)/ε) where nothing is missing, with a share of wrong answers of
-        at least 1e-10; the column stops after a round with ε = 0, and before one in which no stump has ε < ½.
-        "confidence": on each side ½ ln((W₊+e)/(W₋+e)), the weights of either sign there, with the smallest
-        normaliser Z = 2 Σ √(W₊W₋) + (weight of the missing values); the column stops after a round with Z = 0 (both
-        sides pure), and before one in which no stump has Z < 1.
+        "discrete": outputs ±α with the smallest weighted error ε, where a missing value counts as half an error.
+        α = ½ ln(W_correct/W_wrong), which is ½ ln((1-ε)/ε) without missing values; the share of errors is at least
+        1e-10. A column stops after a round with ε = 0, and before a round in which no stump has ε < ½.
+        "confidence": outputs ½ ln((W₊+e)/(W₋+e)) with the weights of the two signs on each side, and the smallest
+        normaliser Z = 2 Σ √(W₊W₋) + (weight of the missing values). A column stops after a round with Z = 0 (both
+        sides pure), and before a round in which no stump has Z < 1.
     bins : "exact" or int, default="exact"
-        "exact" tries every threshold. A number from 2 to 256 cuts features with more distinct values into so many
-        bins at quantiles of all rows, whatever their weight: faster where features are continuous.
+        "exact" tries every threshold. A number from 2 to 256 cuts features with more distinct values into that many
+        bins at quantiles of all rows, regardless of weight; this is faster for continuous features.
     categorical_features : list of int or mask of bool, optional
-        Features to be asked for equality.
+        Features that are tested for equality.
     smoothing : float, optional
-        The e of the confidence-rated answers, as a share of the column's weight. None is one over the number of its
-        examples, or over the sum of their weights if that is larger: a weight of 2 is an example given twice.
+        The e of the confidence-rated outputs, as a fraction of the column's weight. None is one over the number of its
+        examples, or over the sum of their weights if that is larger: a weight of 2 equals a repeated example.
     validation_fraction : float, optional
-        Hold out so much of each class, and keep of each column the rounds up to its smallest held-out exponential
-        loss. None trains on everything.
+        Hold out this fraction of each class, and keep the rounds of each column up to its smallest held-out
+        exponential loss. None trains on all rows.
     n_iter_no_change : int, default=10
-        With `validation_fraction`, stop a column so many rounds after its smallest held-out loss.
+        With `validation_fraction`, stop a column this many rounds after its smallest held-out loss.
     n_jobs : int, optional
-        Threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own.
+        The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
     random_state : int, optional
-        Picks the held-out rows of the binary classifier's own `fit`.
+        Determines the held-out rows of the binary classifier's own `fit`.
 
     Attributes
     ----------
     columns_ : FittedStumps
-        `feature`, `threshold`, `left`, `right`: arrays of shape (rounds, columns). Its certificate's `gap` is the
-        training exponential loss, the product of all Z, and so at least the distance to its infimum.
+        `feature`, `threshold`, `left`, `right`: arrays of shape (rounds, columns). The `gap` of its certificate is the
+        exponential loss on the training rows, the product of all Z: an upper bound of the distance to the infimum.
 
     References
     ----------
@@ -119,7 +119,7 @@ class BoostedStumps(SharedLearner):
         self.random_state = random_state
 
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
-        """Bin the features; `like` lends its quantiles."""
+        """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()
         X = self._as_features(X)
         return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
@@ -137,19 +137,21 @@ class BoostedStumps(SharedLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedStumps:
-        """Boost every column of M. The rounds of `init`, an earlier answer for the same columns, are gone on from."""
+        """Boost every column of M, continuing after the rounds of `init`, an earlier fit of the same columns."""
         M = np.asarray(M)
         self._check_parameters()
         L = M.shape[1]
         if init is not None and init.feature.shape[1] != L:
-            raise ValueError(f"init has {init.feature.shape[1]} columns and the code has {L}: not the same columns.")
+            raise ValueError(
+                f"init has {init.feature.shape[1]} columns but the code has {L}; give a fit of the same columns."
+            )
         train, held = self._split(effective_rows(y, M, weight, rows), y, seed)
         signed = class_weights(M, column_weight) * M
         _check_two_sided(signed[np.unique(y[train])])
         known = None if init is None else init.truncated(self.n_rounds)
         stopped = np.zeros(L, dtype=bool) if known is None else known.stopped
         n_rounds = self.n_rounds - (0 if known is None else len(known.feature))
-        to_train, to_watch = (Sample(data, part, y, weight, known) for part in (train, held))
+        to_train, to_watch = (StumpSample(data, part, y, weight, known) for part in (train, held))
 
         def start(columns: slice) -> StumpBlock:
             return StumpBlock(
@@ -173,7 +175,7 @@ class BoostedStumps(SharedLearner):
         fitted = _joined(known, blocks, L)
         if not fitted.n_rounds.all():
             warnings.warn(
-                f"{(fitted.n_rounds == 0).sum()} of {L} columns answer 0: no stump tells their two sides apart.",
+                f"{(fitted.n_rounds == 0).sum()} of {L} columns return 0: no stump separates their two sides.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -192,18 +194,18 @@ class BoostedStumps(SharedLearner):
 
 
 def check_rounds(booster: Any) -> None:
-    """Refuse numbers of rounds and a share of held-out rows that can't be."""
+    """Raise ValueError for invalid numbers of rounds or an invalid fraction of held-out rows."""
     for name in ("n_rounds", "n_iter_no_change"):
         value = getattr(booster, name)
         if not (isinstance(value, int | np.integer) and value >= 1):
-            raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+            raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
     fraction = booster.validation_fraction
     if fraction is not None and not (isinstance(fraction, Real) and 0 < float(fraction) < 1):
         raise ValueError(f"validation_fraction={fraction!r} must be between 0 and 1, or None.")
 
 
 def hold_out(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Rows, Rows]:
-    """Rows to train on and rows held out: of each class the fraction asked for, rounded down; None holds out none."""
+    """Return training rows and held-out rows: the fraction of each class, rounded down; with None, no held-out rows."""
     if fraction is None:
         return rows, rows[:0]
     deck = rows[deck_of(y[rows], np.random.default_rng(seed))]
@@ -212,8 +214,8 @@ def hold_out(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Ro
     held_out = place < np.repeat((fraction * count).astype(np.intp), count)
     if not held_out.any():
         raise ValueError(
-            f"validation_fraction={fraction} holds out no row: the largest class has {count.max()}. "
-            "Raise it, or use None."
+            f"validation_fraction={fraction} holds out no row: the largest class has {count.max()} rows. "
+            "Increase it, or use None."
         )
     return np.sort(deck[~held_out]), np.sort(deck[held_out])
 
@@ -223,12 +225,12 @@ def _check_two_sided(signed: Array) -> None:
         if not there.any(axis=0).all():
             column = int(there.any(axis=0).argmin())
             raise ValueError(
-                f"column {column} has no weight on its {side} side; raise its column_weight, or leave it out."
+                f"column {column} has no weight on its {side} side; increase its column_weight, or remove the column."
             )
 
 
 def _joined(known: FittedStumps | None, blocks: list[StumpBlock], L: int) -> FittedStumps:
-    """The rounds known before and those of the blocks."""
+    """Return the earlier rounds followed by those of the blocks."""
     loss = np.concatenate([block.finish() for block in blocks])[:L]
     found = [(b.stumps.feature, b.thresholds(), b.stumps.left, b.stumps.right) for b in blocks]
     parts = [np.hstack(part)[:, :L] for part in zip(*found, strict=True)]

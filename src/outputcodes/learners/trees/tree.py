@@ -1,4 +1,4 @@
-"""Tree: a decision tree for every column of a code, all on the same binned features."""
+"""A decision tree for every column of a code, all on the same binned features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outputcodes._histograms.binning import Binned, bin_features, categorical_ma
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
-from outputcodes._histograms.splits import Choice
+from outputcodes._histograms.splits import FoundSplit
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_trees import FittedTrees
 from outputcodes.learners.trees.grow_column import ColumnGrowth, Features, grow_column, make_groups
@@ -24,7 +24,7 @@ from outputcodes.learners.trees.grow_column import ColumnGrowth, Features, grow_
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Values looked at between two looks at the keyboard, about 0.1 s; and columns that are in memory at a time.
+# Values read per compiled call, about 0.1 s, so that Ctrl-C is handled in between; and columns in memory at a time.
 VALUES_PER_CALL, COLUMNS_AT_A_TIME = 50_000_000, 16
 CRITERIA = {"entropy": ENTROPY, "gini": GINI, "kearns-mansour": KEARNS_MANSOUR}
 LOSS_OF = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
@@ -33,44 +33,45 @@ LOSS_OF = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponent
 class Tree(SharedLearner):
     """A decision tree as a margin learner.
 
-    A region with the weights W₊ and W₋ of the two signs is parted by the question about one feature whose two sides
-    cost least together. The cost is the least loss that one answer f for the whole region can have, so that growing the
-    tree is greedy minimisation of a margin loss:
+    A region with the weights W₊ and W₋ of the two signs is split by the question about one feature for which the total
+    cost of the two sides is smallest. The cost is the minimal loss of a constant output f in the region, so that the
+    growth of the tree minimises a margin loss greedily:
 
     =================  ===================================  ===========  ======================
-    criterion          cost                                 loss         answer f
+    criterion          cost                                 loss         output f
     =================  ===================================  ===========  ======================
     "entropy"          −W₊ ln(W₊/W) − W₋ ln(W₋/W)           logistic     ½ ln(W₊/W₋)
     "gini"             2 W₊W₋/W                             squared      (W₊ − W₋)/W
     "kearns-mansour"   2 √(W₊W₋)                            exponential  ½ ln(W₊/W₋)
     =================  ===================================  ===========  ======================
 
-    with W = W₊ + W₋, and `smoothing` added to W₊ and to W₋ in the answers.
+    with W = W₊ + W₋, and `smoothing` added to W₊ and to W₋ in the outputs.
 
     Questions are x_f <= t, with t halfway between the nearest values of the region, and x_f ∈ S for categorical
-    features, with the best of all subsets S. Missing values (NaN) go together to the side where the cost is less, or
-    have one for themselves; for categorical features they are one more category. If the region had none in training,
-    they go to the heavier side, as do new categories. Of questions that are equally good, up to 1e-9 of the region's
-    weight, the one with the widest gap between the values on either side is asked, as a share of the feature's range.
+    features, with the best of all subsets S. Missing values (NaN) go together to the side with the smaller cost, or
+    form a side of their own; for categorical features they are one more category. If the region had none in training,
+    they go to the side with more weight, as do new categories. Among questions that are equally good, up to 1e-9 of
+    the region's weight, the one with the widest gap between the values on the two sides, relative to the feature's
+    range, wins.
 
     Parameters
     ----------
     criterion : {"entropy", "gini", "kearns-mansour"}, default="entropy"
     max_depth : int, optional
-        The most questions on the way to an answer.
+        The maximal number of questions from the root to a leaf.
     min_region : int, default=1
-        Regions of so many examples, whatever their weight, are not parted any more.
+        Regions with at most this many examples, regardless of weight, are not split.
     min_gain : float, default=0.0
-        The least decrease of the cost by a question, as a share of the weight of all the column's examples.
+        The minimal decrease of the cost by a question, as a fraction of the weight of all the column's examples.
     bins : "exact" or int, default=255
-        A number from 2 to 256 cuts features with more distinct values into so many bins at quantiles of all rows,
-        whatever their weight. "exact" tries every threshold, slower where features are continuous.
+        A number from 2 to 256 cuts features with more distinct values into that many bins at quantiles of all rows,
+        regardless of weight. "exact" tries every threshold; this is slower for continuous features.
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order.
     smoothing : float, default=1.0
-        The weight added to either sign in the answers. Give less where weights don't count examples.
+        The weight added to each sign in the outputs. Use a smaller value if weights don't count examples.
     n_jobs : int, optional
-        Threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own.
+        The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
 
     Attributes
     ----------
@@ -120,12 +121,12 @@ class Tree(SharedLearner):
 
     @property
     def loss(self) -> str:  # type: ignore[override]
-        """The margin loss that the criterion stands for."""
+        """The margin loss of the criterion."""
         self._check_parameters()
         return LOSS_OF[self.criterion]
 
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
-        """Bin the features; `like` lends its quantiles."""
+        """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()
         X = self._as_features(X)
         return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
@@ -143,7 +144,7 @@ class Tree(SharedLearner):
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> FittedTrees:
-        """Grow a tree for every column of M; there is nothing to begin with in `init`."""
+        """Grow a tree for every column of M; `init` is ignored."""
         M = np.asarray(M)
         self._check_parameters()
         rows = effective_rows(y, M, weight, rows)
@@ -166,7 +167,7 @@ class Tree(SharedLearner):
         return self._joined(trees, data.X.shape[1])
 
     def _joined(self, trees: list[ColumnTree], n_features: int) -> FittedTrees:
-        """All trees one after another."""
+        """Concatenate all trees."""
         n_nodes = np.array([len(tree.counts) for tree in trees])
         n_numbers = np.array([len(tree.nodes.pool) for tree in trees])
         nodes = Nodes(*(np.concatenate(parts) for parts in zip(*(tree.nodes for tree in trees), strict=True)))
@@ -185,7 +186,7 @@ class Tree(SharedLearner):
         for name in ("max_depth", "min_region"):
             value = getattr(self, name)
             if not (isinstance(value, int | np.integer) and value >= 1) and not (name == "max_depth" and value is None):
-                raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+                raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
         if not (isinstance(self.min_gain, Real) and 0 <= self.min_gain < np.inf):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
         if not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
@@ -193,7 +194,7 @@ class Tree(SharedLearner):
 
 
 class ColumnTree:
-    """The tree of one column while it grows, and after."""
+    """The tree of one column, growing or finished."""
 
     def __init__(self, features: Features, n: int, rows: Rows, own: Array, rules: Rules) -> None:
         self.features = features
@@ -222,7 +223,7 @@ class ColumnTree:
     def advance(self) -> None:
         """Grow for about 0.1 s."""
         widest = int(self.features.n_bins.max()) + 1
-        choice = Choice(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
+        choice = FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
         groups = make_groups(self.features.n_bins)
         grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
         stack, n_nodes, pool = self.growth.heights

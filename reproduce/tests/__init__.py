@@ -1,0 +1,1 @@
+"""Tests of the published experiments and of the frame that runs them."""

@@ -1,0 +1,1 @@
+"""Tests of the experiments of Allwein, Schapire & Singer."""
