@@ -18,6 +18,8 @@ test: .venv/installed
 
 # The suite as a processor without AVX-512 runs it: what is chosen must not hang on rounding.
 test-haswell: .venv/installed
+	# What was compiled for older sources may be stale.
+	rm -rf build/numba-haswell
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python .ci/as_haswell.py $(BIN)/pytest -q -n 2
 
 bench: .venv/installed

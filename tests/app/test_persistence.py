@@ -233,7 +233,7 @@ def rewritten(path, member, change):
     shutil.move(other, path)
 
 
-@pytest.mark.parametrize("change", [{"format": 2}, {"versions": {"outputcodes": "99.1.0"}}])
+@pytest.mark.parametrize("change", [{"format": persistence.FORMAT + 1}, {"versions": {"outputcodes": "99.1.0"}}])
 def test_another_version(saved, change):
     rewritten(saved, persistence.MANIFEST, lambda manifest: manifest | change)
     with pytest.raises(persistence.OtherVersionError, match="saved by outputcodes"):
