@@ -10,8 +10,8 @@ from scipy import sparse
 from outputcodes._ground.blocks import threads
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
+from outputcodes._kernel_machines.spoc import reduced as kernels
 from outputcodes._kernel_machines.spoc import solve
-from outputcodes._kernel_machines.spoc import steps as kernels
 from outputcodes._kernel_machines.spoc import vectors as explicit
 
 SIX = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1], [1, 1], [1, -1]])
@@ -113,7 +113,7 @@ def test_the_certificate_is_true_wherever_the_solver_stops(paired, max_iter):
 
 @pytest.mark.parametrize("paired", [False, True])
 def test_the_dual_never_falls(monkeypatch, paired):
-    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.WORKING_SET", 20)
+    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.ClassesTogether.size", 20)
     rng = np.random.default_rng(3)
     H, y = rng.normal(size=(100, 4)), rng.integers(5, size=100)
     for data in (H, as_gram(H)):
@@ -225,7 +225,7 @@ def test_small_working_sets_and_caches(monkeypatch):
     H = rng.normal(size=(300, 3))
     y = (H @ rng.normal(size=(3, 4)) + 0.3 * rng.normal(size=(300, 4))).argmax(axis=1)
     reference = solve(H, y, 4, tol=1e-6)
-    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.WORKING_SET", 40)
+    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.ClassesTogether.size", 40)
     answers = []
     for jobs in (1, 2):
         with threads(jobs) as run:

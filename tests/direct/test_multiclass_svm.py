@@ -114,7 +114,7 @@ def test_every_form_of_the_same_features_gives_the_same_machine(formulation):
 
 
 def test_threads_and_caches_change_nothing(monkeypatch):
-    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.WORKING_SET", 100)
+    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.ClassesTogether.size", 100)
     fits = [MulticlassSVC(gamma=0.2, C=5, n_jobs=jobs, cache_size=0.5).fit(X, y) for jobs in (1, 2)]
     assert np.array_equal(fits[0].dual_coef_, fits[1].dual_coef_)
     assert np.array_equal(fits[0].decision_function(X), fits[1].decision_function(X))
@@ -189,7 +189,7 @@ def test_gamma_is_scikit_learns():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_too_few_iterations_are_said_and_certified(kernel, monkeypatch):
-    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.WORKING_SET", 10)
+    monkeypatch.setattr("outputcodes._kernel_machines.spoc.gram.ClassesTogether.size", 10)
     with pytest.warns(ConvergenceWarning, match="MulticlassSVC did not converge"):
         stopped = MulticlassSVC(kernel, max_iter=2).fit(N, T)
     assert stopped.n_iter_ == 2

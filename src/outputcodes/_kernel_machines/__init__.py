@@ -1,1 +1,1 @@
-"""Solvers behind KernelSVM, MulticlassSVC and Continuous: Gram matrices, SMO and SPOC."""
+"""Solvers behind KernelSVM, MulticlassSVC and Continuous: Gram matrices, SMO, SPOC and their working sets."""

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.blocks import Run, row_blocks, serially
-from outputcodes._ground.lanes import LANES
 from outputcodes._kernel_machines.kernel_function import ROWS_AT_A_TIME, Kernel, rbf_block, to_the_power
-from outputcodes._kernel_machines.smo.pairs import gather
+from outputcodes._kernel_machines.rows import gather
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -24,8 +23,6 @@ Array = NDArray[np.float64]
 # With at least KEPT_FEATURES features, a distance takes longer to compute than to read, so distances are kept for other
 # kernel parameters. The first Gram matrix needs KEPT_AT_ONCE, because the distances double the memory.
 KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
-# Values that a pass over whole vectors, reading LANES values at a time, may read beyond the last row.
-SPARE = LANES
 # The highest power of rbf values used for another gamma; the error is up to this many units in the last place.
 HIGHEST_POWER = 4096
 
@@ -64,8 +61,6 @@ class Gram:
     store : ndarray of shape (capacity, n)
         The cached rows, at the positions that `hold` returns. Column place[i] belongs to example i. If all rows fit,
         row place[i] does as well.
-    flat : ndarray of shape (capacity·n + SPARE,)
-        The same memory as a flat array, with a few extra values; empty for precomputed kernel values.
     """
 
     def __init__(
@@ -84,7 +79,7 @@ class Gram:
         # `_roots` marks slots whose values must be raised to `_power`; `_first_gamma` is the gamma computed first.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
         if kernel.name == "precomputed":
-            self.store, self.flat = np.asarray(X, dtype=dtype), np.empty(0, dtype=dtype)
+            self.store = np.asarray(X, dtype=dtype)
             self._slot = self._row = np.arange(self.n)
         else:
             capacity = min(self.n, int(megabytes * 2**20 / (self.n * np.dtype(dtype).itemsize)))
@@ -94,13 +89,15 @@ class Gram:
                     f"raise it to {2 * self.n * np.dtype(dtype).itemsize / 2**20:.1f} or more."
                 )
             # The operating system allocates pages only when rows are written to them.
-            size = capacity * self.n + SPARE
-            left = like._given_up(dtype, size) if like is not None else None
-            if like is not None and left is not None:
+            shape = capacity, self.n
+            left = like._given_up(dtype, shape) if like is not None else None
+            if room is not None:
+                self.store = room[: capacity * self.n].reshape(shape)
+            elif like is not None and left is not None:
+                self.store = left[0]
                 self._take_powers(like, left[1])
-            self.flat = room if room is not None else left[0] if left is not None else np.empty(size, dtype=dtype)
-            self.flat[capacity * self.n : capacity * self.n + SPARE] = 0
-            self.store = self.flat[: capacity * self.n].reshape(capacity, self.n)
+            else:
+                self.store = np.empty(shape, dtype=dtype)
             self._slot = np.full(self.n, -1)
             self._row = np.full(capacity, -1)
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
@@ -187,7 +184,7 @@ class Gram:
         with self._lock:
             self._slot[:] = self._row[:] = -1
             self._power = 0
-            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.flat)
+            yield Gram(self.kernel, self.X[rows], self.store.dtype, self.store.nbytes / 2**20, room=self.store.ravel())
 
     def rows(self, rows: Rows, run: Run = serially) -> NDArray[Any]:
         """Return a copy of the (len(rows), n) kernel values.
@@ -241,20 +238,20 @@ class Gram:
         """Return a context in which the held rows keep their slots."""
         return nullcontext() if self.capacity == self.n else self._lock
 
-    def _given_up(self, dtype: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
+    def _given_up(self, dtype: Any, shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[np.bool_]] | None:
         """Return the memory of a released Gram matrix and its used slots, or None if the memory does not match."""
         with self._lock:
-            if not self._spent or (self.flat.dtype, self.flat.size) != (dtype, size):
+            if not self._spent or (self.store.dtype, self.store.shape) != (dtype, shape):
                 return None
-            room, held = self.flat, self._row >= 0
-            self.flat, self.store = np.empty(0, dtype), np.empty((0, self.n), dtype)
+            room, held = self.store, self._row >= 0
+            self.store = np.empty((0, self.n), dtype)
             self._row = self._last_use = np.empty(0, dtype=np.intp)
             self._slot[:] = -1
             return room, held
 
     def _take_powers(self, like: Gram, held: NDArray[np.bool_]) -> None:
         """Reuse the rows that another Gram matrix left in the memory, if their powers are rows of this one."""
-        exact = like.flat.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
+        exact = self.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
             self._order = Order(like.place, like._order.X)

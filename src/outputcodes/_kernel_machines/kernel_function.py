@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.blocks import row_blocks
-from outputcodes._kernel_machines.smo.pairs import rbf_rows
+from outputcodes._kernel_machines.rows import rbf_rows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

@@ -62,6 +62,10 @@ class KernelParameters:
         variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
+    def _checks(self) -> dict[str, Any]:
+        """Return the arguments of `check_array` for X."""
+        return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"

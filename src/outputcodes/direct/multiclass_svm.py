@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.blocks import over_blocks, row_blocks, threads
+from outputcodes._ground.blocks import threads
 from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
+from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
 
@@ -197,16 +198,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **self._checks())
         if hasattr(self, "coef_"):
             return np.asarray(X @ self.coef_.T)
-        D = np.empty((X.shape[0], len(self.classes_)))
-
-        def answer(block: slice) -> None:
-            D[block] = self._kernel_.block(self._kernel_.features(X[block]), self._anchors_) @ self.dual_coef_.T
-
-        over_blocks(answer, row_blocks(len(D), len(self.support_)), self.n_jobs)
-        return D
-
-    def _checks(self) -> dict[str, Any]:
-        return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
+        k = len(self.classes_)
+        pieces = [(slice(None), np.arange(k), self.dual_coef_.T)]
+        return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()

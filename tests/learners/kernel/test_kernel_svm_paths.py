@@ -10,9 +10,10 @@ from sklearn.svm import SVC
 from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines import parameters
 from outputcodes.learners import PerColumn
-from outputcodes.learners.kernel import columns, decomposition
+from outputcodes.learners.kernel import columns
 from outputcodes.learners.kernel import small as whole
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
+from outputcodes.learners.kernel.together import ColumnsTogether
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:500] / 16, y[:500]
@@ -24,7 +25,7 @@ MIXED = np.hstack([ALL_PAIRS[:, :7], 2 * np.eye(10, dtype=np.int8)[:, :4] - 1])
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 64 rows, so that this sample, which is else solved as a whole, needs many of them."""
-    monkeypatch.setattr(decomposition, "WORKING_SET", 64)
+    monkeypatch.setattr(ColumnsTogether, "size", 64)
     monkeypatch.setattr(whole, "SMALL", 0)
 
 
@@ -49,7 +50,7 @@ def test_all_columns_at_once_are_the_columns_one_by_one(code, make, bias):
 def test_many_small_working_sets_reach_the_answer_of_a_large_one(code, bias, monkeypatch):
     learner = KernelSVM(C=2, gamma=0.1, tol=1e-5, bias=bias)
     small = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
-    monkeypatch.setattr(decomposition, "WORKING_SET", 2048)
+    monkeypatch.setattr(ColumnsTogether, "size", 2048)
     large = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
     assert small.columns_.fitted.certificate.converged.all()
     assert np.allclose(small.margins(X), large.margins(X), atol=1e-4)
@@ -58,7 +59,7 @@ def test_many_small_working_sets_reach_the_answer_of_a_large_one(code, bias, mon
 @pytest.mark.usefixtures("small_sets")
 def test_more_columns_than_share_a_working_set(monkeypatch):
     monkeypatch.setattr(columns, "COLUMNS_TOGETHER", 3)
-    monkeypatch.setattr(columns, "WORKING_SET", 0)
+    monkeypatch.setattr(columns, "FEW_ROWS", 0)
     few_at_a_time = fit(KernelSVM(C=2, gamma=0.1, tol=1e-5)).margins(X)
     for j in (0, 5, 10):
         seen = MIXED[y, j] != 0

@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import polynomial_kernel
 
 from outputcodes._kernel_machines import kernel_function
-from outputcodes.learners.kernel import decomposition
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
+from outputcodes.learners.kernel.together import ColumnsTogether
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:500] / 16, y[:500]
@@ -21,7 +21,7 @@ MIXED = np.hstack([OVA[:, :4], (OVA[:, 1:3] - OVA[:, 5:7]) // 2])
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 64 rows, so that this sample needs many of them."""
-    monkeypatch.setattr(decomposition, "WORKING_SET", 64)
+    monkeypatch.setattr(ColumnsTogether, "size", 64)
 
 
 def fit(learner, data=None, M=MIXED, **how):

@@ -8,8 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from outputcodes.learners.kernel import decomposition
+from outputcodes._kernel_machines.working_sets import REFRESHES
+from outputcodes.learners.kernel import together
+from outputcodes.learners.kernel.dual import Dual
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
+from outputcodes.learners.kernel.together import ColumnsTogether
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:600] / 16, y[:600]
@@ -26,14 +29,14 @@ KERNELS = [
 @pytest.fixture
 def gone_on_with(monkeypatch):
     """The rows that each stage went on with, many small working sets being needed."""
-    monkeypatch.setattr(decomposition, "WORKING_SET", 48)
-    stages, rounds_apart = [], decomposition._rounds_apart
+    monkeypatch.setattr(ColumnsTogether, "size", 48)
+    stages, continue_with = [], ColumnsTogether.continue_with
 
-    def noted(dual, rows, few, *problem):
-        stages.append(rows[few])
-        rounds_apart(dual, rows, few, *problem)
+    def noted(columns, few):
+        stages.append(columns.rows[few])
+        continue_with(columns, few)
 
-    monkeypatch.setattr(decomposition, "_rounds_apart", noted)
+    monkeypatch.setattr(ColumnsTogether, "continue_with", noted)
     return stages
 
 
@@ -43,8 +46,8 @@ def fit(learner, data=None, **how):
 
 def choose(monkeypatch, *choices):
     """At its first looks the solver goes on with these rows, whatever their state; later it decides by itself."""
-    waiting, unsettled = list(choices), decomposition._unsettled
-    monkeypatch.setattr(decomposition, "_unsettled", lambda *state: waiting.pop(0) if waiting else unsettled(*state))
+    waiting, unsettled = list(choices), ColumnsTogether.unsettled
+    monkeypatch.setattr(ColumnsTogether, "unsettled", lambda self: waiting.pop(0) if waiting else unsettled(self))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense-X", "sparse-X"])
@@ -56,7 +59,7 @@ def test_the_answer_is_that_of_all_rows(params, bias, make, gone_on_with, monkey
     assert gone_on_with, "no stage went on with few rows"
     assert max(map(len, gone_on_with)) <= 228
     gone_on_with.clear()
-    monkeypatch.setattr(decomposition, "SHARE", 0)
+    monkeypatch.setattr(together, "SHARE", 0)
     others = [fit(learner), fit(KernelSVM(C=2, tol=1e-5, bias=bias, **params))]
     assert not gone_on_with
     for other in others:
@@ -97,7 +100,7 @@ def test_rows_wrongly_set_aside_come_back(gone_on_with, monkeypatch):
 def test_wrong_choices_without_end_do_not_prevent_the_answer(gone_on_with, monkeypatch):
     choose(monkeypatch, *[np.arange(start, start + 100) for start in range(0, 500, 10)])
     fitted = fit(KernelSVM(C=2, gamma=0.1, cache_size=SCARCE))
-    assert len(gone_on_with) == decomposition.REFRESHES // 2
+    assert len(gone_on_with) == REFRESHES // 2
     assert fitted.certificate.converged.all()
 
 
@@ -139,7 +142,7 @@ def test_steps_are_bounded_over_all_stages(gone_on_with):
 def test_an_interrupt_leaves_the_preparation_as_good_as_new(gone_on_with, monkeypatch):
     learner = KernelSVM(C=2, gamma=0.1, cache_size=SCARCE)
     data = learner.prepare(X)
-    descend = decomposition.Dual.descend
+    descend = Dual.descend
 
     def interrupted(dual, *problem):
         if gone_on_with:
@@ -147,7 +150,7 @@ def test_an_interrupt_leaves_the_preparation_as_good_as_new(gone_on_with, monkey
         return descend(dual, *problem)
 
     with monkeypatch.context() as patch:
-        patch.setattr(decomposition.Dual, "descend", interrupted)
+        patch.setattr(Dual, "descend", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fit(learner, data, n_jobs=2)
     assert np.array_equal(fit(learner, data).margins(X), fit(learner).margins(X))

@@ -131,7 +131,7 @@ def test_an_arranged_gram_matrix_answers_the_same_values():
     assert np.allclose(gram.rows(rows), K[rows], atol=1e-12)
 
 
-def test_a_spent_gram_matrix_gives_its_memory_and_its_distances():
+def test_a_released_gram_matrix_gives_its_memory_and_its_distances():
     first = Gram(Kernel("rbf", gamma=0.3), X, np.float64, 100)
     first.arrange(y)
     first.hold(np.arange(len(y)))
@@ -206,15 +206,15 @@ def test_powers_of_powers_end_before_their_errors_show():
     for gamma in 1e-6 * 8.0 ** np.arange(9):
         gram = Gram(Kernel("rbf", gamma=gamma), X, np.float64, 100, like=before)
         assert np.allclose(gram.rows(rows), rbf_kernel(X, gamma=gamma), rtol=1e-11, atol=0)
-        before = gram
         gram.release()
+        before = gram
 
 
 def test_memory_is_given_away_once_and_with_it_what_was_held():
     first = KernelSVM(gamma=0.1).prepare(X)
     rows = np.arange(len(y))
     first.gram.hold(rows)
-    first.gram.release()
+    KernelSVM().release(first)
     second = KernelSVM(gamma=0.3).prepare(X, like=first)
     assert np.allclose(second.gram.rows(rows), rbf_kernel(X, gamma=0.3), atol=1e-12)
     # The same kernel again, and another one: neither in the second's memory, nor from what is there now.
@@ -242,7 +242,7 @@ def test_columns_in_company_read_an_arranged_gram_matrix_right(monkeypatch):
     data = learner.prepare(X)
     expected = learner.fit_columns(data, y, MIXED)
     monkeypatch.setattr(whole, "SMALL", 0)
-    monkeypatch.setattr(columns, "WORKING_SET", 0)
+    monkeypatch.setattr(columns, "FEW_ROWS", 0)
     for init in (None, expected):
         company = learner.fit_columns(data, y, MIXED, init=init)
         assert np.allclose(company.margins(X), expected.margins(X), atol=1e-4)

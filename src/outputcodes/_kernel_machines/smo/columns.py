@@ -10,38 +10,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._ground.lanes import LANES
-from outputcodes._kernel_machines.smo.pairs import add_multiple, line, runs_of, set_sides, solve_pairs, solve_unbalanced
-from outputcodes._kernel_machines.smo.passes import BIG
+from outputcodes._kernel_machines.rows import add_multiple
+from outputcodes._kernel_machines.smo.pairs import line, runs_of, set_sides, solve_pairs, solve_unbalanced
 from outputcodes._kernel_machines.working_sets import REFRESHES
 
 
 @njit(nogil=True, cache=True)
 def solve_block(  # type: ignore[no-untyped-def]
-    store, flat, offset, balanced, rows, starts, target, beta, lo, hi, e, steps, tol, max_steps, budget
+    store, offset, balanced, rows, starts, target, beta, lo, hi, e, steps, tol, max_steps, budget
 ):
     """Solve one column after another until `budget` values have been read; return the number of finished columns.
 
-    β, e and steps are changed in place. `flat` is `store` as a flat array with LANES extra values, or empty. `balanced`
-    is None without the constraint Σβ = 0, so that only one of the two solvers is compiled.
+    β, e and steps are changed in place. `balanced` is None without the constraint Σβ = 0, so that only one of the two
+    solvers is compiled.
     """
     n, longest = store.shape[1], 0
     for c in range(steps.size):
         p = starts[c + 1] - starts[c]
-        if p > longest and (p < n or flat.size == 0):
+        if longest < p < n:
             longest = p
-    copies = np.empty(longest * (longest + LANES))
+    flat, copies = store.reshape(-1), np.empty(longest * longest)
     for c in range(steps.size):
         mine = slice(starts[c], starts[c + 1])
         seen, b, below, above, p = rows[mine], beta[mine], lo[mine], hi[mine], starts[c + 1] - starts[c]
-        width = (p + LANES - 1) // LANES * LANES
-        whole = p == n and flat.size > 0
-        lines, stride = flat if whole else copies, n if whole else width
-        work, slot, runs = np.empty((4, width)), np.empty(p + 1, np.int64), runs_of(seen)
-        for i in range(width):
-            work[0, i], work[1, i], work[2, i], work[3, i] = 0, -BIG, BIG, 0
+        lines = flat if p == n else copies
+        work, slot, runs = np.empty((4, p)), np.empty(p + 1, np.int64), runs_of(seen)
         for i in range(p):
-            slot[i] = i if whole else -1
+            slot[i] = i if p == n else -1
             work[3, i] = store[seen[i], seen[i]] + offset
             set_sides(i, b, below, above, work[1], work[2])
         slot[p] = 0
@@ -53,18 +48,16 @@ def solve_block(  # type: ignore[no-untyped-def]
                 work[0, i] = target[starts[c] + i] - offset * total
             for i in range(p):
                 if b[i] != 0:
-                    add_multiple(-b[i], line(lines, slot, stride, store, seen, runs, i, width), work[0])
-            most = min(max_steps - steps[c], max(1, budget // width))
+                    add_multiple(-b[i], line(lines, slot, store, seen, runs, i), work[0])
+            most = min(max_steps - steps[c], max(1, budget // p))
             if most == 0 or refreshes == REFRESHES:
                 break
             if balanced is None:
-                taken = solve_unbalanced(
-                    lines, slot, stride, store, seen, runs, offset, work, b, below, above, 0.9 * tol, most
-                )
+                taken = solve_unbalanced(lines, slot, store, seen, runs, offset, work, b, below, above, 0.9 * tol, most)
             else:
-                taken = solve_pairs(lines, slot, stride, store, seen, runs, work, b, below, above, 0.9 * tol, most)
+                taken = solve_pairs(lines, slot, store, seen, runs, work, b, below, above, 0.9 * tol, most)
             steps[c] += taken
-            budget -= (taken + p) * width
+            budget -= (taken + p) * p
             if taken == 0:
                 break
             if budget <= 0:

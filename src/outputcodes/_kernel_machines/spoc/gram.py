@@ -1,93 +1,87 @@
-"""Multiclass SVMs on a Gram matrix: working sets solved in cache, and one product for all classes."""
+"""Multiclass SVMs on a Gram matrix: every class is a column, and all classes are solved on the same working sets."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from outputcodes._ground.blocks import Run, row_blocks
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._ground.blocks import Run
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.smo.pairs import gather
 from outputcodes._kernel_machines.spoc.problem import Array, Rows, SpocCertificate, SpocProblem
 from outputcodes._kernel_machines.spoc.steps import certify_gradients, sweep
-from outputcodes._kernel_machines.working_sets import INNER, REFRESHES, exact_products, local_gram, next_set
+from outputcodes._kernel_machines.working_sets import INNER, NONE, WorkingSets
 
-# Rows per working set: the Gram matrix takes 4 MB in float32, which leaves cache for the gradients of tens of classes.
-WORKING_SET = 1024
 # Steps per example in one call of the compiled loop, well below 0.2 s, so that interrupts are handled.
-STEPS_A_CALL = 16
+STEPS_PER_CALL = 16
 # The maximum number of calls per working set; the next working set continues from there.
 CALLS = 500
+
+
+class ClassesTogether(WorkingSets):
+    """Classes with the gradients F = b + Kτ (lanes, n), those of the coefficients −τ = η − c [r = y].
+
+    `eta` (n, lanes) is changed in place.
+    """
+
+    # The Gram matrix takes 4 MB in float32, which leaves cache for the gradients of tens of classes.
+    size = 1024
+
+    def __init__(
+        self, problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, tol: float, max_iter: int, run: Run
+    ) -> None:
+        super().__init__(gram, rows, np.ascontiguousarray(problem.targets[problem.target].T), run)
+        self.problem, self.eta, self.tol, self.max_iter, self.iterations = problem, eta, tol, max_iter, 0
+        self.verdicts = np.empty((len(rows), 3))
+
+    def coefficients(self) -> Array:
+        """Return −τ."""
+        return -self.problem.signed(self.eta).T
+
+    def violators(self, size: int, aim: float) -> Rows:
+        """Return the examples with the largest ψ."""
+        if self.iterations >= self.max_iter:
+            return NONE
+        psi = self.judge()[:, 0]
+        order: Rows = np.argsort(-psi, kind="stable")[:size]
+        return order[psi[order] > aim * self.tol]
+
+    def judge(self) -> Array:
+        """Return the verdicts on all examples."""
+        problem = self.problem
+        certify_gradients(self.e, self.eta, problem.y, problem.cost, problem.paired, self.verdicts)
+        return self.verdicts
+
+    def improve(self, K: NDArray[Any], working: Rows) -> tuple[Rows, NDArray[Any]]:
+        """Solve all classes on the working set, to a fraction of the violation."""
+        self.iterations += 1
+        tol = max(INNER * self.verdicts[:, 0].max(), 0.5 * self.tol)
+        F, eta = np.ascontiguousarray(self.e[:, working]), np.ascontiguousarray(self.eta[working].T)
+        problem, steps = self.problem, STEPS_PER_CALL * len(working)
+        before_F, before_eta = F.copy(), eta.copy()
+        for _ in range(CALLS):
+            if sweep(K, F, eta, problem.y[working], problem.cost[working], problem.paired, tol, steps) < steps:
+                break
+            change, way = eta - before_eta, F - before_F
+            gain, curvature = float(np.vdot(change, F)), -float(np.vdot(change, way))
+            F += problem.prolong(working, eta.T, change.T, gain, curvature) * way
+            before_F, before_eta = F.copy(), eta.copy()
+        change = eta - self.eta[working].T
+        self.eta[working] = eta.T
+        return np.arange(len(change)), change
 
 
 def solve_gram(
     problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, tol: float, max_iter: int, run: Run
 ) -> SpocCertificate:
     """Solve the problem for `rows` of the Gram matrix; eta (n, lanes) is changed to the optimal dual variables."""
-    n = len(rows)
-    squares = gram.diag[rows]
-    if (squares < 0).any():
+    if (gram.diag[rows] < 0).any():
         raise ValueError("the kernel is not positive semidefinite: K(x, x) < 0 for some x.")
-    F = _gradients(problem, gram, rows, eta, run)
-    size = min(WORKING_SET, n, gram.capacity)
-    working = np.empty(0, dtype=np.intp)
-    exact, rounds, refreshes = True, 0, 0
-    verdicts = np.empty((n, 3))
-    while True:
-        certify_gradients(F, problem.machine(squares), eta, verdicts)
-        psi = verdicts[:, 0]
-        if psi.max() > tol and rounds < max_iter and refreshes <= REFRESHES:
-            working, rounds, exact = _next_set(working, psi, tol, size), rounds + 1, False
-            _round(problem, gram, rows, working, F, eta, max(INNER * psi.max(), 0.5 * tol), run)
-        elif exact:
-            products = F - problem.targets[problem.target]
-            tau = problem.signed(eta)
-            norm = float(np.vdot(tau, products))
-            if norm < -1e-6 * float(np.abs(tau * products).sum()) - 1e-9 * problem.cost.sum():
-                raise ValueError(f"the kernel is not positive semidefinite: ‖M‖² = {norm:.3g}.")
-            return problem.certificate(verdicts, norm, rounds, tol)
-        else:
-            F, exact, refreshes = _gradients(problem, gram, rows, eta, run), True, refreshes + 1
-
-
-def _next_set(working: Rows, psi: Array, tol: float, size: int) -> Rows:
-    """Return the worst violators, then the rows of the last set, newest first."""
-    if size == len(psi):
-        return np.arange(size)
-    order = np.argsort(-psi, kind="stable")[:size]
-    return next_set(working, order[psi[order] > tol], size, least=1)
-
-
-def _round(
-    problem: SpocProblem, gram: Gram, rows: Rows, working: Rows, F: Array, eta: Array, tol: float, run: Run
-) -> None:
-    """Solve the working set, then update F; F and eta are changed in place."""
-    slots = gram.hold(rows[working], run)
-    K = local_gram(gram, slots, rows[working], run)
-    local_F, local_eta = np.ascontiguousarray(F[working].T), np.ascontiguousarray(eta[working].T)
-    machine = problem.y[working], problem.cost[working], problem.paired
-    before_F, before_eta = local_F.copy(), local_eta.copy()
-    steps = STEPS_A_CALL * len(working)
-    for _ in range(CALLS):
-        if sweep(K, local_F, local_eta, *machine, tol, steps) < steps:
-            break
-        change, way = local_eta - before_eta, local_F - before_F
-        gain, curvature = float(np.vdot(change, local_F)), -float(np.vdot(change, way))
-        local_F += problem.prolong(working, local_eta.T, change.T, gain, curvature) * way
-        before_F, before_eta = local_F.copy(), local_eta.copy()
-    change = (eta[working] - local_eta.T).astype(K.dtype)
-    eta[working] = local_eta.T
-    moved = np.flatnonzero(change.any(axis=1))
-    slots, change = slots[moved], change[moved]
-
-    def update(block: slice) -> None:
-        part = np.empty((len(slots), block.stop - block.start), dtype=K.dtype)
-        gather(gram.store, slots, rows[block], part)
-        F[block] += part.T @ change
-
-    run(update, row_blocks(len(rows), len(working)))
-
-
-def _gradients(problem: SpocProblem, gram: Gram, rows: Rows, eta: Array, run: Run) -> Array:
-    """Return b + Kτ (n, lanes) in float64, from unrounded kernel values."""
-    F: Array = exact_products(gram, rows, problem.signed(eta), run) + problem.targets[problem.target]
-    return F
+    sets = ClassesTogether(problem, gram, rows, eta, tol, max_iter, run)
+    sets.solve()
+    products, tau = sets.e.T - problem.targets[problem.target], problem.signed(eta)
+    norm = float(np.vdot(tau, products))
+    if norm < -1e-6 * float(np.abs(tau * products).sum()) - 1e-9 * problem.cost.sum():
+        raise ValueError(f"the kernel is not positive semidefinite: ‖M‖² = {norm:.3g}.")
+    return problem.certificate(sets.judge(), norm, sets.iterations, tol)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.lanes import LANES, aligned_zeros
-from outputcodes._kernel_machines.spoc.steps import BIG
+from outputcodes._kernel_machines.spoc.reduced import BIG
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -92,7 +92,7 @@ class SpocProblem:
         np.maximum(eta, 0, out=eta, where=~own)
         return step
 
-    def machine(self, squares: Array) -> tuple[Any, ...]:
+    def arrays(self, squares: Array) -> tuple[Any, ...]:
         """Return the arguments of the compiled functions; `squares` holds K_ii."""
         return self.y, self.cost, squares, self.targets, self.target, self.paired
 

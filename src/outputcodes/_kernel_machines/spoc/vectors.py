@@ -41,18 +41,18 @@ def solve_vectors(
     squares = row_norms(H, squared=True)
     if not np.isfinite(squares).all():
         raise ValueError("the squared norm of an example is not finite; scale the features.")
-    flat, machine, work = M.reshape(-1), problem.machine(squares), aligned_zeros(2, width)
+    flat, arrays, work = M.reshape(-1), problem.arrays(squares), aligned_zeros(2, width)
     visits = 1 + VALUES_A_CALL * n // (len(rows[0]) * width + 64 * n)
     active, counts, worst = np.arange(n), np.array([-1, n, 0, seed % 2**62]), np.array([0.0, np.inf])
     verdicts = np.empty((n, 3))
 
     def certify(block: slice) -> None:
-        certify_vectors(rows, machine, eta, flat, block.start, block.stop, verdicts)
+        certify_vectors(rows, arrays, eta, flat, block.start, block.stop, verdicts)
 
     before: tuple[Array, Array] | None = None
     while True:
         stop = min(max_iter, (int(counts[2]) // STRIDE + 1) * STRIDE)
-        done = descend(rows, machine, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
+        done = descend(rows, arrays, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
         if done or counts[2] >= max_iter:
             run(certify, row_blocks(n, width + len(rows[0]) // n))
             certificate = problem.certificate(verdicts, float(np.vdot(M, M)), int(counts[2]), tol)

@@ -13,8 +13,9 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows
 from outputcodes._kernel_machines.parameters import KernelParameters
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.kernel.columns import FittedKernelColumns, KernelData, solve_columns
-from outputcodes.learners.kernel.decomposition import Dual
+from outputcodes.learners.kernel.columns import solve_columns
+from outputcodes.learners.kernel.dual import Dual
+from outputcodes.learners.kernel.fitted import FittedKernelColumns, KernelData
 from outputcodes.learners.kernel.small import is_small
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
@@ -178,7 +179,3 @@ class KernelSVM(KernelParameters, SharedLearner):
         self._check_kernel_parameters()
         if self.bias is not False and self.bias not in ("free", "folded", "none"):
             raise ValueError(f"bias={self.bias!r} must be 'free', 'folded' or 'none'.")
-
-    def _checks(self) -> dict[str, Any]:
-        checks = super()._checks()
-        return checks if self.kernel != "precomputed" else checks | {"accept_sparse": False}

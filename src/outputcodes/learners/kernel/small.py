@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.smo.columns import solve_block
-from outputcodes.learners.kernel.decomposition import Dual, SolvedColumns, levelled
+from outputcodes.learners.kernel.dual import Dual, SolvedColumns, levelled
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -43,13 +43,15 @@ def solve_small(
     if start is not None and dual.free_bias:
         beta = _balanced(beta, cuts[:-1], column)
     e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
+    # Precomputed kernel values may be read-only, or stored column by column.
+    store = np.require(gram.store, requirements=["C", "W"])
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:
         """Take some steps on a block of columns; return the first column that needs more."""
         first, stop = block
         vectors = own, cuts[first : stop + 1], target, beta, lo, hi, e, steps[first:stop]
-        kernel = gram.store, gram.flat, dual.offset, True if dual.free_bias else None
+        kernel = store, dual.offset, True if dual.free_bias else None
         return first + int(solve_block(*kernel, *vectors, dual.tol, dual.max_iter, BUDGET))
 
     waiting = list(zip([0, *stops[:-1].tolist()], stops.tolist(), strict=True))
@@ -83,5 +85,5 @@ def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, R
 def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
     """Return β with the larger of the two sides of each column scaled down, so that Σβ = 0 in each column."""
     plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
-    answer: Array = beta * np.where(beta > 0, plus[column], minus[column])
-    return answer
+    balanced: Array = beta * np.where(beta > 0, plus[column], minus[column])
+    return balanced
