@@ -30,9 +30,10 @@ from outputcodes.codes import Code, OneVsAll, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.training import Problem, TrainedCode, warn_of_constant_columns
+from outputcodes.training import Columns, Problem, TrainedCode, warn_of_constant_columns
 
 Array = NDArray[np.float64]
 
@@ -66,7 +67,7 @@ class Posed:
         return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
 
 
-class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
     If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
@@ -120,6 +121,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     code_ : DrawnCode
         The same as an object.
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
+    coef_, intercept_ : ndarrays of shape (L, d) and (L,)
+        If all columns are linear: margins are X @ coef_.T + intercept_.
+    feature_importances_ : ndarray of shape (d,)
+        If the columns are trees or stumps: the share of each feature in the decrease of the training loss (trees) or in
+        the changes of the margins (stumps), over all columns; of other estimators the mean of their own.
     decoder_ : the fitted decoder
     class_weight_ : ndarray of shape (k,) or None
         The factor of each class.
@@ -148,6 +154,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     array([[1, 0, 1, 0],
            [0, 0, 0, 0]])
     """
+
+    columns_: Columns
 
     def __init__(
         self,

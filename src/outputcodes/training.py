@@ -55,6 +55,26 @@ class Columns:
         F[:, self.live] = live
         return F
 
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features, 0 in constant columns; None unless all live columns are linear."""
+        live = None if self.fitted is None else self.fitted.coefficients()
+        if live is None or self.live.all():
+            return live
+        weights = np.zeros((len(self.live), live.shape[1]))
+        weights[self.live] = live
+        return weights
+
+    def intercepts(self) -> Array:
+        """Return (L,) margins of a row of zeros; for columns with `coefficients`."""
+        intercepts = self.constant.copy()
+        if self.fitted is not None:
+            intercepts[self.live] = self.fitted.intercepts()
+        return intercepts
+
+    def feature_importances(self) -> Array | None:
+        """Return (d,) shares of the features in the work of the live columns, or None if they are not known."""
+        return None if self.fitted is None else self.fitted.feature_importances()
+
     def dual(self) -> Array:
         """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""
         if self.fitted is None:

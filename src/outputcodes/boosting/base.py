@@ -57,6 +57,7 @@ from outputcodes.boosting.weak import (
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import EachLabel
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
@@ -90,7 +91,7 @@ class Sample:
     code: Code | None = None
 
 
-class Booster(DecodingClassifier, BaseEstimator):
+class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     """Base class of the boosters; the module docstring describes what a new booster defines."""
 
     # The loss that the margins minimise, used by decoder="loss".

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 
 from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._histograms.binning import Binned, midpoints
+from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.foreign import input_tags, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
@@ -139,7 +140,7 @@ class Round:
         return self.coefficient * self.hypothesis.answers(X)
 
 
-class ForeignRounds:
+class ForeignRounds(FittedColumns):
     """Rounds with foreign classifiers, as a list.
 
     Attributes
@@ -150,8 +151,9 @@ class ForeignRounds:
     def __init__(self, rounds: Sequence[Round]) -> None:
         self.rounds = list(rounds)
 
-    def margins(self, X: Any) -> Array:
+    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """Return the sum of the rounds (n, L), or one column per round."""
+        X = take_rows(X, rows)
         if self.rounds[0].column is not None:
             return np.column_stack([one.answers(X) for one in self.rounds])
         for F in self.staged_margins(X):
@@ -166,15 +168,15 @@ class ForeignRounds:
             yield F
 
 
-class ConstantRounds:
+class ConstantRounds(FittedColumns):
     """The result if no round was kept: the same margins for every row."""
 
     def __init__(self, margins: Array) -> None:
         self.constant = margins
 
-    def margins(self, X: Any) -> Array:
+    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """Return the margins (n, L)."""
-        return np.tile(self.constant, (n_rows_of(X), 1))
+        return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield nothing, as there are no rounds."""

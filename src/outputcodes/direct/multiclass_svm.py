@@ -68,8 +68,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (k,)
     coef_ : ndarray of shape (k, d)
         The w_r, for the linear kernel only. With two classes there are also two rows: coef_[1] − coef_[0] = 2 coef_[1]
-        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`. There is no
-        bias.
+        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`.
+    intercept_ : ndarray of shape (k,)
+        Zeros, for the linear kernel only: there is no bias.
     support_ : ndarray of shape (S,)
         The support patterns: rows of X with a nonzero coefficient for at least one class.
     n_support_ : ndarray of shape (k,)
@@ -148,9 +149,10 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
                 solution = solve(gram, **problem, run=run)
         self.classes_ = classes
         self._keep(solution)
-        self.__dict__.pop("coef_", None)
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
         if solution.M is not None:
-            self.coef_ = solution.M
+            self.coef_, self.intercept_ = solution.M, np.zeros(len(classes))
         else:
             self._kernel_, self._anchors_ = gram.kernel, gram.kernel.anchors(gram.X, self.support_)
         return self

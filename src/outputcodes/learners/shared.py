@@ -14,13 +14,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.validation import check_weight
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
+class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     """Base of the learners that train all columns at once.
 
     A subclass writes `prepare` and `fit_columns` (see `Learner`) and names its `loss`. It is then also a binary
