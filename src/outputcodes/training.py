@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs, n_rows_of
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import FittedColumns, Learner
@@ -139,13 +139,16 @@ class Problem:
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
+        if not isinstance(learner, Learner):
+            raise ValueError(f"learner={learner!r} must be a Learner; as_learner makes one of a name or an estimator.")
+        y = check_class_numbers(y)
         self.learner = learner
         self.X = X.joined() if isinstance(X, RowBlocks) and not learner.takes_blocks else X
         self.y, self.weight = y, weight
         self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
-        self.n_jobs = n_jobs
+        self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
@@ -346,6 +349,10 @@ class TrainedCode:
 
     def fit_decoder(self, decoder: Decoder) -> Decoder:
         """Fit a decoder of these columns on the margins that it needs, and return it."""
+        if not isinstance(decoder, Decoder):
+            raise ValueError(
+                f"fit_decoder takes a Decoder, not {decoder!r}; decoder(...) makes one of a name and fits it."
+            )
         if decoder.needs is None:
             return decoder
         F = self.training_margins() if decoder.needs == "train" else self.held_out_margins(decoder.cv)
@@ -373,14 +380,18 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     return one[alone], column
 
 
-def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
-    """Warn about columns of a trained code that return a constant."""
+def warn_of_constant_columns(columns: Columns, stacklevel: int = 4, labels: bool = False) -> None:
+    """Warn about columns of a trained code that return a constant; in a multilabel problem they are `labels`."""
     constant = np.flatnonzero(~columns.live)
     if constant.size:
         shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
+        what = (
+            "labels are the same in all rows of this sample, and so in all predictions"
+            if labels
+            else "columns of the code have only one sign, or none, on this sample and return a constant"
+        )
         warnings.warn(
-            f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
-            f"sample and return a constant: {shown}.",
+            f"{constant.size} of {columns.live.size} {what}: {shown}.",
             UserWarning,
             stacklevel=stacklevel,
         )

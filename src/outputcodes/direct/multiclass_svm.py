@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground.blocks import threads
-from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
+from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
@@ -206,5 +206,6 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()
+        check_n_jobs(self.n_jobs)
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

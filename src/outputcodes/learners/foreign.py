@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import is_regressor
 from sklearn.utils import InputTags, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from outputcodes.learners.attributes import FeatureAttributes
@@ -146,7 +147,8 @@ def linear_terms(estimator: Any) -> tuple[Array, float] | None:
     """Return the weights (d,) and the intercept of a fitted estimator's output, or None if it is not linear in X.
 
     >>> from sklearn.linear_model import LinearRegression
-    >>> linear_terms(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
+    >>> weights, intercept = linear_terms(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
+    >>> weights, round(intercept, 6)
     (array([2.]), 1.0)
     """
     ours = isinstance(estimator, FeatureAttributes)
@@ -187,6 +189,12 @@ def read_margins(estimator: Any, X: Any, scale: float) -> Array:
     if np.isnan(f).any():
         raise ValueError(f"{estimator!r} returned NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")
     return np.clip(scale * f, -LARGEST_MARGIN, LARGEST_MARGIN)
+
+
+def refuses_weight(estimator: Any) -> bool:
+    """Return whether metadata routing was told not to pass sample weights to the estimator."""
+    own = getattr(get_routing_for_object(estimator), "fit", None)
+    return own is not None and own.requests.get("sample_weight") is False
 
 
 def weight_argument(estimator: Any) -> str | None:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.validation import check_weight
+from outputcodes._ground.validation import check_n_jobs, check_weight
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
@@ -61,7 +61,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
             np.array([[-1], [+1]], dtype=np.int8),
             weight,
             rows=None if len(rows) == len(labels) else rows,
-            n_jobs=self.n_jobs,
+            n_jobs=check_n_jobs(self.n_jobs),
             seed=int(self.random_state or 0),
         )
         if self.columns_.certificate is not None:

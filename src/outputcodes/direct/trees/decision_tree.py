@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.validation import as_seed, check_targets, check_weight, unknown_name
+from outputcodes._ground.validation import as_seed, check_n_jobs, check_targets, check_weight, unknown_name
 from outputcodes._histograms.binning import categorical_mask
 from outputcodes._histograms.costs import ENTROPY, ERROR, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules
@@ -228,6 +228,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
     def _check_parameters(self) -> None:
+        check_n_jobs(self.n_jobs)
         if isinstance(self.questions, str) or "axis" not in self.questions or not set(self.questions) <= set(QUESTIONS):
             raise ValueError(
                 f"questions={self.questions!r} must be a sequence of {', '.join(QUESTIONS)} that includes 'axis'."
