@@ -39,8 +39,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
         A callable kernel(A, B) returns an array of shape (len(A), len(B)). With "precomputed", X holds kernel values:
-        between all pairs of training examples in `fit`, and between new and training examples in prediction. "linear"
-        stores the w_r and needs no kernel values.
+        between all pairs of training examples in `fit`, and between new and training examples in prediction; they must
+        be positive semidefinite, and an indefinite matrix is an error. "linear" stores the w_r and needs no kernel
+        values.
     C : float, default=1.0
         The cost of a unit of loss; 1/β in Crammer & Singer.
     gamma : {"scale", "auto"} or float, default="scale"
