@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
+from outputcodes._ground.targets import OneLabel, Targets
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
     check_features,
-    check_targets,
     check_weight,
     take_rows,
 )
@@ -32,7 +31,8 @@ from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
 from outputcodes.learners.foreign import entrance, input_tags
 from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.training import Problem, TrainedCode, warn_of_constant_columns
+from outputcodes.learners.trained_columns import warn_of_constant_columns
+from outputcodes.training import Problem, TrainedCode
 
 Array = NDArray[np.float64]
 
@@ -304,26 +304,20 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         kind, given = posterior[self.probability], as_decoder(self.decoder)
         return given if isinstance(given, kind) else kind()
 
-    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
-        """The label of each row; of a multilabel y the number of its label set, and these sets."""
-        if not indicates_labels(y):
-            return check_targets(self, X, y), None
-        if (objection := self._objection_to_label_sets()) is not None:
-            raise ValueError(f"y is multilabel, {objection}")
-        sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
-        return sets.numbers, sets
-
     def _objection_to_label_sets(self) -> str | None:
-        """Why y can't be multilabel, or None."""
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
-            return "with a column for each label: use code='one-vs-all', or give one label per row."
+            return "y is multilabel, with a column for each label: use code='one-vs-all', or give one label per row."
         if self.class_weight is not None:
-            return "and class_weight is for classes: use column_weight='balanced', or give sample_weight."
+            return (
+                "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
+            )
         decoder = self.decoder
         joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
         if joint or self.probability not in (None, "likelihood"):
-            return "and each label has its own probability: use probability='likelihood', or None for none."
+            return (
+                "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
+                "none."
+            )
         return None
 
     def _class_weights(self, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
@@ -368,7 +362,6 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
         for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
             setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
-        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
         return tags
 
 
