@@ -26,7 +26,7 @@ from outputcodes._ground.validation import (
     take_rows,
 )
 from outputcodes.codes import Code, OneVsAll, check_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
 from outputcodes.learners.foreign import entrance, input_tags
@@ -214,7 +214,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         decoder = decoder_for(asked, problem.learner.loss, code)
         trained = problem.train(code, init=like)
         warn_of_constant_columns(trained.columns)
-        if trained.signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
+        if trained.signs_only and asked.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
@@ -311,9 +311,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
             return (
                 "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
             )
-        decoder = self.decoder
-        joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
-        if joint or self.probability not in (None, "likelihood"):
+        if self.probability not in (None, "likelihood") or not as_decoder(self.decoder).serves_label_sets:
             return (
                 "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
                 "none."
