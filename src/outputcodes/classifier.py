@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
@@ -29,7 +28,7 @@ from outputcodes.codes import Code, OneVsAll, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
-from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in
 from outputcodes.learners.trained_columns import warn_of_constant_columns
 from outputcodes.training import Problem, TrainedCode
@@ -260,7 +259,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
-        X = self._check_features(X, reset=True)
+        inner = learner.estimators
+        X = self._check_features(X, inner, reset=True)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
@@ -275,10 +275,10 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and not isinstance(X, RowBlocks) and not get_tags(self).input_tags.pairwise:
+        if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
-        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
+        if routing and all(map(refuses_weight, inner)):
             weight = None
         problem = Problem(
             learner,
@@ -334,12 +334,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
-        return self.columns_.margins(self._check_features(X, reset=False))
+        return self.columns_.margins(self._check_features(X, estimators_in(self.estimator), reset=False))
 
-    def _check_features(self, X: Any, *, reset: bool) -> Any:
-        tags = get_tags(self).input_tags
-        # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
-        tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+    def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
+        tags = accepted_input(estimators)
+        tags.allow_nan |= may_impute(estimators)
         if isinstance(X, RowBlocks) and tags.pairwise:
             X = X.joined()
         if isinstance(X, RowBlocks):
@@ -357,13 +356,5 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
-        for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
-            setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
+        tags.input_tags = accepted_input(estimators_in(self.estimator))
         return tags
-
-
-def _refuses_weight(estimator: Any) -> bool:
-    """Whether metadata routing was told not to pass sample weights to the estimator."""
-    own = getattr(get_routing_for_object(estimator), "fit", None)
-    return own is not None and own.requests.get("sample_weight") is False

@@ -48,7 +48,7 @@ from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import EachLabel
-from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.foreign import input_tags, may_impute
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
 from outputcodes.training import Problem, TrainedCode
@@ -210,8 +210,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         tags = get_tags(self).input_tags
         if self.grows and self.estimator is not None:
-            # A pipeline may begin with an imputer; if none of its steps accepts NaN, one of them raises an error.
-            tags.allow_nan |= entrance(self.estimator) is not self.estimator
+            tags.allow_nan |= may_impute([self.estimator])
             return check_features(self, X, tags, reset=reset)
         try:
             return validate_data(

@@ -83,6 +83,11 @@ class Learner:
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
 
     @property
+    def estimators(self) -> list[Any]:
+        """The scikit-learn estimators that receive X: the learner itself, unless it trains others."""
+        return [self]
+
+    @property
     def positional(self) -> bool:
         """Whether a column's result depends on its place in the code, as with one estimator per column."""
         return False
