@@ -6,8 +6,9 @@ import argparse
 import sys
 import traceback
 
-from fuzzing import models, tables
 from joblib import Parallel, delayed
+
+from fuzzing import models, tables
 
 KINDS = {"models": models, "tables": tables}
 

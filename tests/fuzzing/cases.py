@@ -13,7 +13,7 @@ SEED = 2026
 INTERNAL = re.compile(r"site-packages|Traceback|\bFile \"|\.py\b|0x[0-9a-f]{6,}")
 
 
-class Fault(AssertionError):
+class FaultError(AssertionError):
     """Something that no input may bring about."""
 
 
@@ -28,9 +28,9 @@ def one_of(rng: np.random.Generator, *choices):
 
 
 def check(truth: bool, what: str) -> None:
-    """Raise a `Fault` where something is not true."""
+    """Raise a `FaultError` where something is not true."""
     if not truth:
-        raise Fault(what)
+        raise FaultError(what)
 
 
 def check_message(message: str) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from fuzzing.cases import check, check_message, generator, one_of
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -25,6 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import outputcodes as oc
+from fuzzing.cases import check, check_message, generator, one_of
 from outputcodes import codes, decoders, learners
 
 ESTIMATORS: dict[str, Any] = {
@@ -53,7 +53,15 @@ ALONE: dict[str, Any] = {
     "DecisionTree": oc.DecisionTree(),
 }
 # Their columns are trained by other packages: equal predictions, margins within 1e-8.
-FOREIGN = {"SVC", "LinearSVC", "RidgeClassifier", "LogisticRegression", "tree of scikit-learn", "GaussianNB", "neighbours"}
+FOREIGN = {
+    "SVC",
+    "LinearSVC",
+    "RidgeClassifier",
+    "LogisticRegression",
+    "tree of scikit-learn",
+    "GaussianNB",
+    "neighbours",
+}
 
 
 @dataclass
@@ -100,7 +108,7 @@ def draw(number: int) -> Case:
 
 
 def run(number: int) -> str:
-    """Run a case; return "trained", or the words of the refusal; raise a `Fault` or whatever else it raised."""
+    """Run a case; return "trained", or the words of the refusal; raise a `FaultError` or whatever else it raised."""
     case = draw(number)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -147,7 +155,9 @@ def _two_jobs(model: Any) -> dict[str, int]:
 
 def _features(rng: np.random.Generator, n: int, d: int, y: np.ndarray) -> tuple[np.ndarray, str]:
     X = rng.normal(size=(n, d)) + y[:, None]
-    oddity = one_of(rng, "plain", "plain", "whole numbers", "constant", "repeated rows", "tiny", "huge", "1e200", "zero")
+    oddity = one_of(
+        rng, "plain", "plain", "whole numbers", "constant", "repeated rows", "tiny", "huge", "1e200", "zero"
+    )
     if oddity == "whole numbers":
         X = np.round(X)
     elif oddity == "constant":

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from fuzzing.cases import check, check_message, generator, one_of
-from fuzzing.models import summary as summary
 from typer.testing import CliRunner
 
+from fuzzing.cases import check, check_message, generator, one_of
+from fuzzing.models import summary as summary
 from outputcodes.app.cli.app import app
 
 SCRIPT = "<script>alert(1)</script>"
@@ -54,7 +54,9 @@ def draw(number: int) -> Case:
         columns[j] = [name, *values]
     target = one_of(rng, "target", "target", "class", "label")
     table = [list(row) for row in zip(*columns.values(), [target, *labels], strict=True)]
-    damage = one_of(rng, *["none"] * 8, "short row", "long row", "blank lines", "no header", "quote left open", "NUL", "cut")
+    damage = one_of(
+        rng, *["none"] * 8, "short row", "long row", "blank lines", "no header", "quote left open", "NUL", "cut"
+    )
     form = one_of(rng, *["csv"] * 5, "tsv", "parquet", "arff")
     encoding = one_of(rng, *["utf-8"] * 4, "utf-8-sig", "latin-1", "utf-16", "cp1252")
     content = _written(rng, table, form, encoding, damage)
@@ -79,7 +81,9 @@ def run(number: int) -> str:
         model = out / "model.skops" if case.verb == "compare" else here / "out.skops"
         given = out if case.verb == "compare" else model
         refusal = _call(case.verb, str(data), *case.options, "--out", str(given))
-        left = sorted(path.name for path in here.iterdir() if path.name.startswith((".", "tmp")) or "part" in path.suffix)
+        left = sorted(
+            path.name for path in here.iterdir() if path.name.startswith((".", "tmp")) or "part" in path.suffix
+        )
         check(not left, f"files left behind: {left}")
         if refusal is not None:
             check(not model.exists(), "refused, and yet a model was written")
@@ -124,7 +128,18 @@ def _call(*words: str) -> str | None:
 def _column(rng: np.random.Generator, y: np.ndarray) -> tuple[str, list[str]]:
     n = len(y)
     kind = one_of(
-        rng, "numbers", "numbers", "whole", "texts", "constant", "missing", "all missing", "huge", "mixed", "dates", "formulas"
+        rng,
+        "numbers",
+        "numbers",
+        "whole",
+        "texts",
+        "constant",
+        "missing",
+        "all missing",
+        "huge",
+        "mixed",
+        "dates",
+        "formulas",
     )
     numbers = rng.normal(size=n) + y
     values = {
@@ -145,7 +160,9 @@ def _column(rng: np.random.Generator, y: np.ndarray) -> tuple[str, list[str]]:
 def _written(rng: np.random.Generator, table: list[list[str]], form: str, encoding: str, damage: str) -> bytes:
     header, rows = table[0], table[1:]
     if form == "parquet":
-        frame = pd.DataFrame(rows, columns=[f"{j} {name}" if header.count(name) > 1 else name for j, name in enumerate(header)])
+        frame = pd.DataFrame(
+            rows, columns=[f"{j} {name}" if header.count(name) > 1 else name for j, name in enumerate(header)]
+        )
         with tempfile.TemporaryDirectory() as folder:
             frame.to_parquet(Path(folder) / "t.parquet")
             return (Path(folder) / "t.parquet").read_bytes()
@@ -196,5 +213,12 @@ def _fit_options(rng: np.random.Generator) -> list[str]:
 
 
 def _compare_options(rng: np.random.Generator) -> list[str]:
-    options = ["--learners", one_of(rng, "ridge", "ridge,tree"), "--codes", "one-vs-all", "--cv", str(int(rng.integers(2, 4)))]
+    options = [
+        "--learners",
+        one_of(rng, "ridge", "ridge,tree"),
+        "--codes",
+        "one-vs-all",
+        "--cv",
+        str(int(rng.integers(2, 4))),
+    ]
     return options + (["--metric", one_of(rng, "error", "log-loss", "nonsense")] if rng.random() < 0.5 else [])

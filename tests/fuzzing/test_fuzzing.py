@@ -1,6 +1,7 @@
 """300 odd tables and 300 odd combinations; `make fuzz N=10000` runs more."""
 
 import pytest
+
 from fuzzing import models, tables
 
 SHARE = 20
