@@ -31,6 +31,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run, threads
 from outputcodes._ground.choosing import clearly_less, first_largest, without_noise
 from outputcodes._ground.drawn_code import AnyCode, MatrixCode
@@ -113,6 +114,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     n_iter_no_change: int
     n_jobs: int | None
     random_state: Any
+    verbose: int
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
         raise NotImplementedError
@@ -147,7 +149,12 @@ class Booster(DecodingClassifier, BaseEstimator):
         trained = fixed if fixed is None or live is None else fixed[:, live]
         train, held = hold_out(np.arange(len(labels)), self._strata(labels), self.validation_fraction, seed)
         sample = self._sample(X, labels, weight, trained, train)
-        with threads(self.n_jobs) as run:
+        name = type(self).__name__
+        with (
+            progress.showing(self.verbose),
+            progress.phase(name, self.n_rounds, "rounds"),
+            threads(self.n_jobs) as run,
+        ):
             rounds = self._kept(
                 self._boost(sample, run, np.random.default_rng(seed)),
                 trained,
@@ -226,8 +233,9 @@ class Booster(DecodingClassifier, BaseEstimator):
         kept: list[Round] = []
         M = np.eye(len(self.classes_), dtype=np.int8) if fixed is None else fixed  # a growing code uses its scores
         F = np.zeros((len(y), M.shape[1]))
-        best, best_at = np.inf, 0
-        for _, one in zip(range(self.n_rounds), rounds, strict=False):
+        best, best_at, done = np.inf, 0, 0
+        for done, one in zip(range(1, self.n_rounds + 1), rounds, strict=False):
+            progress.reached(done, self.n_rounds, "rounds")
             if one is None:
                 continue
             kept.append(one)
@@ -240,6 +248,8 @@ class Booster(DecodingClassifier, BaseEstimator):
                 best, best_at = loss, len(kept)
             elif len(kept) - best_at >= self.n_iter_no_change:
                 break
+        # It may have stopped early.
+        progress.reached(done, done, "rounds")
         return kept[:best_at] if len(y) else kept
 
     def _keep(self, rounds: list[Round], fixed: Code | None, sample: Sample) -> None:
