@@ -43,7 +43,7 @@ function codewordPicture(example, code, classes) {
           "text",
           { x: left - 8, y: 16, "text-anchor": "end" },
           shorten(classes[c], 12),
-          svg("title", {}, classes[c]),
+          svg("title", {}, wholeName(classes[c])),
         ),
         shown.map((s, j) => {
           const m = sign(c, s),
