@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from outputcodes.app.report import Answers, answers
 from outputcodes.app.run.fitting import training_summary
+from outputcodes.app.run.probable import fit_with_probabilities
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.systems import build
 from outputcodes.decoders import as_decoder
@@ -58,7 +59,8 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
     how: dict[str, Any] = {"probability": probability, "seed": seed, "n_jobs": n_jobs}
 
     def fitted(frame: Any, y: Any) -> Pipeline:
-        return build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how).fit(frame, y)
+        model = build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how)
+        return fit_with_probabilities(model, frame, y, seed)
 
     y = data.target.to_numpy()
     train, test = source.splits.pairs[0]
@@ -66,7 +68,7 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
     model = fitted(data.frame.iloc[train], y[train])
     test = test[np.isin(y[test], model.classes_)]
     frame = data.frame.iloc[test]
-    held_out = answers(model, frame, y[test], title=str(best), images=_pictures(frame))
+    held_out = answers(model, frame, y[test], title=best.name, images=_pictures(frame))
     model = fitted(data.frame, y)
     facts: dict[str, Any] = {name: best.as_dict()[name] for name in ("learner", "code", "decoder", "error", "interval")}
     facts |= {"metric": metric, "tested_by": source.splits.title, "data": source.name}
