@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground import progress
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.direct import MulticlassSVC
 from outputcodes.learners import LEARNERS, KernelSVM, LinearSVM, PerColumn
@@ -19,6 +20,12 @@ from outputcodes.selection import BoundSearch, compare
 
 X, y = load_iris(return_X_y=True)
 LINE = re.compile(r"^(.*): (\d+) of (\d+) (\w+|%), [\dsmin h.]+(, about [\dsmin h.]+ left)?$")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    """Fast work, too, prints a line for each tenth of it."""
+    monkeypatch.setattr(progress, "OFTEN", 0.0)
 
 
 def lines_of(text):

@@ -41,10 +41,12 @@ def test_lines_where_the_output_is_no_terminal():
     ]
 
 
-def test_fast_work_prints_a_line_per_tenth_and_slow_work_one_per_half_minute():
-    fast, slow = io.StringIO(), io.StringIO()
-    work(fast, 1000, 0.001)
-    assert [line.split()[1] for line in fast.getvalue().splitlines()] == [
+def test_a_line_per_tenth_of_the_work_none_within_a_second_and_one_per_half_minute():
+    fast, steady, slow = io.StringIO(), io.StringIO(), io.StringIO()
+    work(fast, 1000, 0.0009)
+    assert fast.getvalue() == "training: 1000 of 1000 columns, 0.9 s\n"
+    work(steady, 1000, 0.02)
+    assert [line.split()[1] for line in steady.getvalue().splitlines()] == [
         *(str(number) for number in range(100, 1000, 100)),
         "1000",
     ]

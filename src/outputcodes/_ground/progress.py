@@ -17,10 +17,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TextIO
 
-# Seconds between two drawings of the bar, and between two lines of slow work in a file.
-REDRAW, LINE = 0.1, 30.0
-# Fast work prints a line in a file for each of these shares of it.
-SHARE = 0.1
+# Seconds between two drawings of the bar.
+REDRAW = 0.1
+# Elsewhere a line is written for each of these shares of the work, but not more often, and not more seldom, than after
+# so many seconds.
+SHARE, OFTEN, SELDOM = 0.1, 1.0, 30.0
 BAR = 20
 
 
@@ -71,7 +72,8 @@ class Progress:
         if self.terminal:
             due = now - phase.shown_at >= REDRAW
         else:
-            due = phase.share - phase.shown_share >= SHARE - 1e-9 or now - max(phase.shown_at, phase.began) >= LINE
+            quiet = now - max(phase.shown_at, phase.began)
+            due = quiet >= SELDOM or (quiet >= OFTEN and phase.share - phase.shown_share >= SHARE - 1e-9)
         # The last line of a phase is written when it ends.
         if due and phase.share < 1:
             phase.shown_at, phase.shown_share = now, phase.share
@@ -144,10 +146,11 @@ def unwatched() -> Iterator[None]:
 def phase(name: str, total: int, unit: str, done: int = 0) -> Iterator[None]:
     """Report a piece of work: `total` units of it, of which some may be `done` before it begins.
 
-    >>> with showing(progress=Progress(sys.stdout, clock=lambda: 0.0)), phase("training", 2, "columns"):
+    >>> seconds = iter([0.0, 3.0, 5.0])
+    >>> with showing(progress=Progress(sys.stdout, clock=lambda: next(seconds))), phase("training", 2, "columns"):
     ...     reached(1, 2, "columns")
-    training: 1 of 2 columns, 0 s, about 0 s left
-    training: 2 of 2 columns, 0 s
+    training: 1 of 2 columns, 3 s, about 3 s left
+    training: 2 of 2 columns, 5 s
     """
     progress = _watcher.get()
     if progress is None:
