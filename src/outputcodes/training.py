@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_blocks import RowBlocks
@@ -121,8 +122,13 @@ class Problem:
         rows: Rows | None = None,
         columns: Rows | None = None,
         init: Columns | None = None,
+        *,
+        doing: str = "training",
     ) -> Columns:
-        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others."""
+        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others.
+
+        `doing` is the name of this work in reports of progress.
+        """
         code, rows = as_drawn(code), self.rows if rows is None else rows
         n_columns = code.shape[1]
         if columns is None:
@@ -137,17 +143,18 @@ class Problem:
             return Columns(None, live, constant)
         code = code if live.all() else code.take(np.flatnonzero(live))
         everything = np.array_equal(rows, np.arange(len(self.y)))
-        fitted = self.learner.take(columns[live], n_columns).fit_columns(
-            self.data,
-            self.y,
-            code,
-            self.weight,
-            self._column_weight(code, rows),
-            rows=None if everything else rows,
-            init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
-            n_jobs=self.n_jobs,
-            seed=self.seed,
-        )
+        with progress.phase(doing, code.shape[1], "columns"):
+            fitted = self.learner.take(columns[live], n_columns).fit_columns(
+                self.data,
+                self.y,
+                code,
+                self.weight,
+                self._column_weight(code, rows),
+                rows=None if everything else rows,
+                init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
+                n_jobs=self.n_jobs,
+                seed=self.seed,
+            )
         return Columns(fitted, live, constant)
 
     def row_weight(self, rows: Rows | None = None) -> Array | None:
@@ -230,8 +237,9 @@ class Problem:
         F = np.full((len(self.rows), len(columns)), np.nan)
         # Only where the start leaves the result unchanged: boosting would continue rounds that saw the held-out rows.
         init = init if self.learner.warm_starts else None
-        for train, test in splits:
-            fitted = self.fit(M, self.rows[train], columns, init)
+        for number, (train, test) in enumerate(splits, start=1):
+            doing = f"held-out margins, fold {number} of {len(splits)}"
+            fitted = self.fit(M, self.rows[train], columns, init, doing=doing)
             # Test sets may overlap: what another split has found stays where this one has nothing.
             F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
@@ -63,6 +64,8 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         Number of threads for kernels. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seeds the order in which the linear solver visits the examples.
+    verbose : int, default=0
+        1 shows the largest violation on its way to `tol` and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -108,6 +111,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -121,6 +125,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the SVM. A sample weight multiplies C for its row."""
@@ -142,12 +147,13 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
             "tol": self.tol,
             "max_iter": int(self.max_iter),
         }
-        if self.kernel == "linear":
-            solution = solve(X, **problem, seed=as_seed(self.random_state))
-        else:
-            gram = self._gram(X, centred=self.kernel == "rbf")
-            with threads(self.n_jobs) as run:
-                solution = solve(gram, **problem, run=run)
+        with progress.showing(self.verbose), progress.phase("MulticlassSVC", 100, "%"):
+            if self.kernel == "linear":
+                solution = solve(X, **problem, seed=as_seed(self.random_state))
+            else:
+                gram = self._gram(X, centred=self.kernel == "rbf")
+                with threads(self.n_jobs) as run:
+                    solution = solve(gram, **problem, run=run)
         self.classes_ = classes
         self._keep(solution)
         for name in ("coef_", "intercept_"):

@@ -63,7 +63,6 @@ def as_learner(
     estimator: Any,
     variant: Literal["multi-call", "single-call"] = "multi-call",
     fit_params: dict[str, Any] | None = None,
-    verbose: int = 0,
 ) -> Learner:
     """Resolve an estimator, a list of them, a learner, its name or None (`default_learner`) to a learner.
 
@@ -100,7 +99,7 @@ def as_learner(
         given.margin_loss,
         given.scale,
         {**(given.fit_params or {}), **(fit_params or {})},
-        max(verbose, given.verbose),
+        given.verbose,
     )
     if variant == "multi-call":
         return learner
