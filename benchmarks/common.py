@@ -60,6 +60,14 @@ def code_version(script: Path) -> str:
         return "unknown"
 
 
+def commit_of(folder: Path) -> str:
+    """Return the commit that is checked out in a folder, or the folder's name if it is no checkout."""
+    try:
+        return subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=folder, text=True).strip()
+    except (OSError, subprocess.CalledProcessError):
+        return folder.name
+
+
 def save(name: str, rows: list[dict[str, Any]]) -> None:
     """Write the rows, the machine, and when and from which commit they come, first to a temporary file."""
     RESULTS.mkdir(exist_ok=True, parents=True)

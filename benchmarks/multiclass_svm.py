@@ -69,7 +69,7 @@ def loosest(make: Any, X: Any, y: np.ndarray, C: float, optimum: float) -> tuple
 def linear(name: str, X: Any, y: np.ndarray, C: float) -> dict[str, object]:
     tight = MulticlassSVC("linear", C=C, tol=2e-3).fit(X, y)
     optimum = tight.objective_ - tight.dual_gap_
-    assert tight.dual_gap_ < 0.1 * GAP * optimum, "the reference is not tight enough"
+    assert QUICK or tight.dual_gap_ < 0.1 * GAP * optimum, "the reference is not tight enough"
     ours, our_gap = loosest(lambda tol: MulticlassSVC("linear", C=C, tol=tol), X, y, C, optimum)
     peer, peer_gap = loosest(
         lambda tol: LinearSVC(

@@ -73,7 +73,7 @@ def work(data: str) -> None:
 
 def main(other: str) -> None:
     """Run both checkouts in turn and save the ratios."""
-    from common import load, print_table, save
+    from common import commit_of, load, print_table, save
 
     X, y, train = load("letter")
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
@@ -117,12 +117,14 @@ def main(other: str) -> None:
                     "this / other": median["this"] / median["other"],
                     "error other %": 100 * error["other"],
                     "error this %": 100 * error["this"],
+                    "repeats": REPEATS,
                 }
             )
             print(rows[-1], flush=True)
         for worker in workers.values():
             worker.kill()
-    save("two_checkouts", rows)
+    commits = {f"{name} checkout": commit_of(Path(path)) for name, path in checkouts.items()}
+    save("two_checkouts", [*rows, commits])
     print_table(rows)
 
 

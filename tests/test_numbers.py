@@ -36,7 +36,6 @@ DEFINITIONS = {
         "cache of 200 MB",
         "with 1,000 MB",
         "γ = 0.02",
-        "first ratio was above 1.1",
     ],
 }
 
