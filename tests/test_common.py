@@ -179,9 +179,10 @@ def test_strategies_are_cloned_and_printed(make):
     assert repr(clone(thing)) == repr(thing)
 
 
-@pytest.mark.parametrize(
-    "package", [outputcodes, *(m for m in vars(outputcodes).values() if inspect.ismodule(m) and hasattr(m, "__all__"))]
-)
+MODULES = [thing for name in outputcodes.__all__ if inspect.ismodule(thing := getattr(outputcodes, name))]
+
+
+@pytest.mark.parametrize("package", [outputcodes, *(module for module in MODULES if hasattr(module, "__all__"))])
 def test_tables_of_contents_are_true(package):
     assert all(hasattr(package, name) for name in package.__all__)
     assert len(set(package.__all__)) == len(package.__all__)
