@@ -26,6 +26,9 @@ SCRIPT = "<script>alert(1)</script>"
 NAMES = ("a", "b", "width (cm)", SCRIPT, "", "a b", '"q"', "ä", "1", "target,x", "=1+1", "a")
 LABELS = ("x", "y", "z", SCRIPT, "1", "01", "1.0", "true", "ä", "a,b", "long " * 30, "-", "'")
 
+DAMAGES = ("short row", "long row", "blank lines", "no header", "quote left open", "NUL", "cut")
+COLUMNS = ("numbers", "numbers", "whole", "texts", "constant", "missing", "all missing", "huge", "mixed", "dates", "=1")
+
 
 @dataclass
 class Case:
@@ -152,7 +155,7 @@ def _column(rng: np.random.Generator, y: np.ndarray) -> tuple[str, list[str]]:
         "huge": [one_of(rng, "1e300", "-1e200", "1e-320", "0") for _ in range(n)],
         "mixed": [one_of(rng, "12", "1,5", "x", "inf", "nan", "1e400") for _ in range(n)],
         "dates": [f"2024-{1 + i % 12:02}-0{1 + i % 9}" for i in range(n)],
-        "formulas": [one_of(rng, "=1+1", "@x", "+3", '"', "'") for _ in range(n)],
+        "=1": [one_of(rng, "=1+1", "@x", "+3", '"', "'") for _ in range(n)],
     }
     return str(kind), values[kind]
 
