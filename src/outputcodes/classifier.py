@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, Targets
 from outputcodes._ground.validation import (
     as_seed,
