@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import Learner
@@ -76,6 +78,9 @@ class Problem:
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
+        if not isinstance(learner, Learner):
+            raise ValueError(f"learner={learner!r} must be a Learner; as_learner makes one of a name or an estimator.")
+        y = check_class_numbers(y)
         self.learner = learner
         self.X = X.joined() if isinstance(X, RowBlocks) and not learner.takes_blocks else X
         self.y, self.weight = y, weight
@@ -83,7 +88,7 @@ class Problem:
         self.rows = np.arange(len(y)) if rows is None else rows
         self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
-        self.n_jobs = n_jobs
+        self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
@@ -117,8 +122,13 @@ class Problem:
         rows: Rows | None = None,
         columns: Rows | None = None,
         init: Columns | None = None,
+        *,
+        doing: str = "training",
     ) -> Columns:
-        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others."""
+        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others.
+
+        `doing` is the name of this work in reports of progress.
+        """
         code, rows = as_drawn(code), self.rows if rows is None else rows
         n_columns = code.shape[1]
         if columns is None:
@@ -133,17 +143,18 @@ class Problem:
             return Columns(None, live, constant)
         code = code if live.all() else code.take(np.flatnonzero(live))
         everything = np.array_equal(rows, np.arange(len(self.y)))
-        fitted = self.learner.take(columns[live], n_columns).fit_columns(
-            self.data,
-            self.y,
-            code,
-            self.weight,
-            self._column_weight(code, rows),
-            rows=None if everything else rows,
-            init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
-            n_jobs=self.n_jobs,
-            seed=self.seed,
-        )
+        with progress.phase(doing, code.shape[1], "columns"):
+            fitted = self.learner.take(columns[live], n_columns).fit_columns(
+                self.data,
+                self.y,
+                code,
+                self.weight,
+                self._column_weight(code, rows),
+                rows=None if everything else rows,
+                init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
+                n_jobs=self.n_jobs,
+                seed=self.seed,
+            )
         return Columns(fitted, live, constant)
 
     def row_weight(self, rows: Rows | None = None) -> Array | None:
@@ -230,8 +241,9 @@ class Problem:
         F = np.full((len(self.rows), code.shape[1] if columns is None else len(columns)), np.nan)
         # Only where the start leaves the result unchanged: boosting would continue rounds that saw the held-out rows.
         init = init if self.learner.warm_starts else None
-        for train, test in splits:
-            fitted = self.fit(code, self.rows[train], columns, init)
+        for number, (train, test) in enumerate(splits, start=1):
+            doing = f"held-out margins, fold {number} of {len(splits)}"
+            fitted = self.fit(code, self.rows[train], columns, init, doing=doing)
             # Test sets may overlap: what another split has found stays where this one has nothing.
             F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F
@@ -296,6 +308,10 @@ class TrainedCode:
 
     def fit_decoder(self, decoder: Decoder) -> Decoder:
         """Fit a decoder of these columns on the margins that it needs, and return it."""
+        if not isinstance(decoder, Decoder):
+            raise ValueError(
+                f"fit_decoder takes a Decoder, not {decoder!r}; decoder(...) makes one of a name and fits it."
+            )
         if decoder.needs is None:
             return decoder
         problem, rows = self.problem, self.problem.rows

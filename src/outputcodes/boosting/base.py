@@ -31,6 +31,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.targets import OneLabel, Targets
@@ -48,6 +49,7 @@ from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import EachLabel
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import input_tags, may_impute
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
@@ -58,7 +60,7 @@ Array = NDArray[np.float64]
 Code = NDArray[np.int8]
 
 
-class Booster(DecodingClassifier, BaseEstimator):
+class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     """Base class of the boosters; the module docstring describes what a new booster defines."""
 
     # The loss that the margins minimise, used by decoder="loss".
@@ -81,6 +83,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     n_iter_no_change: int
     n_jobs: int | None
     random_state: Any
+    verbose: int
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
         raise NotImplementedError
@@ -99,7 +102,8 @@ class Booster(DecodingClassifier, BaseEstimator):
     def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainedCode:
         """Do what `fit` does and return the trained code, on which other decoders can be fitted without training."""
         problem, code = self._pose(X, y, sample_weight)
-        trained = problem.grow() if code is None else problem.train(code)
+        with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
+            trained = problem.grow() if code is None else problem.train(code)
         fitted, columns = trained.columns.fitted, trained.columns
         if not isinstance(fitted, KeptRounds):
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from outputcodes._ground import progress
 from outputcodes.app import run
 from outputcodes.app.cli._common import reported_errors
 
@@ -27,7 +28,7 @@ def fit(
     encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
 ) -> None:
     """Train a learner under a code, and save the model with the preprocessing of its table."""
-    with reported_errors():
+    with reported_errors(), progress.showing():
         model, summary = run.fit_file(
             data,
             out,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -15,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from outputcodes._ground.planning import Planning, too_long_to_boost, too_many_rows
 from outputcodes._ground.validation import unknown_name
 from outputcodes.app.tables import Schema, categorical_features, preprocessing
+from outputcodes.app.tables.preprocessing import ORDER
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC
@@ -40,7 +43,8 @@ class System:
 SYSTEMS: dict[str, System] = {
     "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5)),
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10)),
-    "svc": System(SVC, Planning(quick=True, cost=25, unsuited=too_many_rows)),
+    # Its predictions are then those with the largest score, of which probabilities can be made.
+    "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=too_many_rows)),
     "gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=too_many_rows)),
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=too_long_to_boost)),
@@ -119,8 +123,18 @@ def _estimator(schema: Schema, name: str, rows: int) -> Any:
         raise unknown_name("learner", name, known)
     estimator = known[name]()
     parameters = estimator.get_params(deep=False)
-    if "categorical_features" in parameters and "bins" in parameters:
-        estimator.set_params(categorical_features=categorical_features(schema).tolist())
-        if rows > EXACT_UP_TO:
-            estimator.set_params(bins=BINS)
+    if "categorical_features" in parameters:
+        told = categorical_features(schema)
+        if "max_bins" in parameters:
+            # scikit-learn's boosting has a bin for each category, and takes the others as ordered numbers.
+            told &= _category_counts(schema) <= parameters["max_bins"]
+        estimator.set_params(categorical_features=told.tolist())
+    if "bins" in parameters and rows > EXACT_UP_TO:
+        estimator.set_params(bins=BINS)
     return estimator
+
+
+def _category_counts(schema: Schema) -> NDArray[np.intp]:
+    """The number of categories of each feature after `preprocessing`."""
+    count = {column.name: len(column.categories) for column in schema.columns}
+    return np.array([count[name] for kind in ORDER for name in schema.names(kind)], dtype=np.intp)
