@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
-# Public here, for projects that write files as whole as these: reproduce/ does.
-from outputcodes._ground.files import in_place_of as in_place_of
+from outputcodes._ground.files import in_place_of
 from outputcodes.app.tables.schema import Schema
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
