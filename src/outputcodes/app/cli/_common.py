@@ -1,13 +1,30 @@
-"""What all verbs share: errors as messages with exit code 2, lists of names, a progress bar."""
+"""What all verbs share: errors as messages with exit code 2, lists of names and numbers, a progress bar."""
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+# Messages of the library begin with the parameter; here these are options.
+OPTIONS = {
+    **{name: f"--{name}" for name in ("learner", "learners", "code", "codes", "decoder", "decoders", "metric")},
+    **{name: f"--{name}" for name in ("cv", "split", "order", "plugin", "probability", "priors", "rejected")},
+    "class_weight": "--class-weight",
+    "decimal": "--decimal",
+    "estimator": "--learner",
+    "identifier": "--id",
+    "max_bytes": "--max-bytes",
+    "n_jobs": "--jobs",
+    "reject_below": "--reject-below",
+    "reject_beyond": "--reject-beyond",
+    "separator": "--sep",
+}
 
 
 @contextmanager
@@ -16,16 +33,65 @@ def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
     try:
         yield
     except (ValueError, ImportError, OSError) as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]Error:[/] {_plain(str(error))}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(
+            f"[red]Error:[/] {_plain(with_options(str(error)))}", highlight=False
+        )
         raise typer.Exit(2) from error
     except KeyboardInterrupt as stop:
         Console(stderr=True, soft_wrap=True).print(stopped, markup=False, highlight=False)
         raise typer.Exit(130) from stop
 
 
+def with_options(message: str) -> str:
+    """Return a message of the library with the option in place of the parameter that it begins with.
+
+    >>> with_options("learner='rigde' is unknown; did you mean 'ridge'?")
+    "--learner 'rigde' is unknown; did you mean 'ridge'?"
+    """
+    return re.sub(r"^(\w+)=", lambda found: f"{OPTIONS[found[1]]} " if found[1] in OPTIONS else found[0], message)
+
+
 def names(text: str | None) -> list[str] | None:
-    """Split names at commas; None, which leaves the choice to the plan, stays None."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Split names at commas; None, which leaves the choice to the plan, stays None.
+
+    >>> names('low, "mid, or so",high')
+    ['low', 'mid, or so', 'high']
+    """
+    if text is None:
+        return None
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
+
+
+def numbers(text: str | None, option: str) -> dict[str, float] | None:
+    """Return the numbers in "label=number,label=number".
+
+    >>> numbers("apple=2,pear=0.5", "--class-weight")
+    {'apple': 2.0, 'pear': 0.5}
+    """
+    if text is None:
+        return None
+    found: dict[str, float] = {}
+    for part in names(text) or ():
+        label, sign, number = part.rpartition("=")
+        try:
+            found[label.strip()] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise ValueError(f"{option} {text}: {part!r} must have the form label=number, such as apple=2.")
+    return found
+
+
+def assignments(given: list[str] | None) -> dict[str, str]:
+    """Return the parameters in ["name=value", …].
+
+    >>> assignments(["C=10", "kernel=rbf"])
+    {'C': '10', 'kernel': 'rbf'}
+    """
+    for one in given or ():
+        if "=" not in one:
+            raise ValueError(f"--param {one} must have the form name=value, such as C=10.")
+    return {name.strip(): value for name, _, value in (one.partition("=") for one in given or ())}
 
 
 def progress_bar(console: Console) -> Progress:
