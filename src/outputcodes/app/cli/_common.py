@@ -1,15 +1,15 @@
-"""What all verbs share: errors as messages with exit code 2, lists of names and numbers, a progress bar."""
+"""What all verbs share: errors as messages with exit code 2, warnings as notes, lists of names and numbers."""
 
 from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 # Messages of the library begin with the parameter; here these are options.
 OPTIONS = {
@@ -29,9 +29,14 @@ OPTIONS = {
 
 @contextmanager
 def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
-    """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130."""
+    """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130.
+
+    Warnings become notes on stderr, without the file and the line of the library that gave them.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            yield
     except (ValueError, ImportError, OSError) as error:
         Console(stderr=True, soft_wrap=True).print(
             f"[red]Error:[/] {_plain(with_options(str(error)))}", highlight=False
@@ -94,10 +99,8 @@ def assignments(given: list[str] | None) -> dict[str, str]:
     return {name.strip(): value for name, _, value in (one.partition("=") for one in given or ())}
 
 
-def progress_bar(console: Console) -> Progress:
-    """Return a bar with what runs, how far it is, and the time left; it is off where the output is a file."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+def _note(message: Warning | str, *where: object, **more: object) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"· {message}", markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from outputcodes._ground import progress
 from outputcodes.app import run
 from outputcodes.app.cli import _options
 from outputcodes.app.cli._common import assignments, names, numbers, reported_errors
@@ -46,7 +47,7 @@ def fit(
 
     Without a learner, a code and a decoder, these are the defaults of OutputCodeClassifier.
     """
-    with reported_errors():
+    with reported_errors(), progress.showing():
         run.load_plugins(plugin or ())
         model, summary = run.fit_file(
             data,
@@ -70,8 +71,8 @@ def fit(
     parts = (summary["learner"], summary.get("code"), summary.get("decoder"))
     console = Console(soft_wrap=True)
     console.print(
-        f"{out}: {model[-1].__class__.__name__} ({', '.join(part for part in parts if part)}), {summary['rows']} rows, "
-        f"{100 * summary['training_error']:.2f} % wrong on them",
+        f"{out}: {type(model[-1]).__name__}, {summary['rows']} rows, {100 * summary['training_error']:.2f} % wrong on "
+        f"them ({', '.join(part for part in parts if part)})",
         markup=False,
         highlight=False,
     )

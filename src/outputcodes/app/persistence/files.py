@@ -31,11 +31,14 @@ from outputcodes.learners import LEARNERS
 # Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
 TRUSTED = frozenset(
     {
+        # In scikit-learn's boosting with categories. A partial of another function is refused by that function's name.
+        "functools.partial",
         "numpy.dtype",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils.validation.check_array",
     }
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.

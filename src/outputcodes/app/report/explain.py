@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.words import shorten
 from outputcodes.app.report.answers import Answers, answers
 from outputcodes.app.report.plain import plain
 from outputcodes.app.report.values import row_values
 from outputcodes.selection.html_table import html_table
 
 Array = NDArray[np.float64]
+
+# Letters of a label in sentences and tables.
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,11 +71,14 @@ class Explanation:
         facts: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
         return facts
 
+    def _label(self, c: int) -> str:
+        return shorten(self.classes[c], LONGEST_NAME)
+
     def summary(self) -> str:
         """Return sentences on the prediction, the columns that erred, and how far the decoder was right or wrong."""
-        label = [str(one) for one in self.classes]
+        label = {c: self._label(c) for c in (self.predicted, self.truth, self.rival) if c is not None}
         verdict = {None: "", self.predicted: ", which is right"}.get(
-            self.truth, f"; the truth is {label[self.truth or 0]}"
+            self.truth, f"; the truth is {label.get(self.truth or 0)}"
         )
         parts = [f"Predicted {label[self.predicted]}{verdict}."]
         if self.code is not None and self.margins is not None:
@@ -101,7 +108,7 @@ class Explanation:
         assert self.scores is not None
         order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
         order += [c for c in (self.truth, self.rival) if c is not None and c not in order]
-        headings, rows = ["class", "score"], [[str(self.classes[c]), f"{self.scores[c]:.4g}"] for c in order]
+        headings, rows = ["class", "score"], [[self._label(c), f"{self.scores[c]:.4g}"] for c in order]
         if self.margins is not None and self.code is not None:
             headings += ["agree", "contradict"]
             for row, product in zip(rows, self.code[order] * self.margins, strict=True):
@@ -130,7 +137,7 @@ class Explanation:
         if self.lead is not None and self.rival is not None:
             top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]
             lines.append(
-                f"\nColumns that tell {self.classes[self.predicted]} from {self.classes[self.rival]} most: "
+                f"\nColumns that tell {self._label(self.predicted)} from {self._label(self.rival)} most: "
                 + ", ".join(f"{s} ({self.lead[s]:+.3g})" for s in top)
             )
         return "\n".join(lines)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from outputcodes._ground.words import shorten
+
 # Of more features the first are shown; of a sparse row, the first that are not 0.
 MOST_FEATURES, LONGEST_TEXT = 40, 80
 # As None, NumPy and pandas print it.
@@ -32,7 +34,7 @@ def row_values(X: Any, i: int) -> list[tuple[str, str]]:
         places = list(range(len(values)))
     names = list(getattr(X, "columns", ()))
     shown = [
-        (str(names[place]) if names else f"x{place}", _word(value))
+        (shorten(names[place], LONGEST_TEXT) if names else f"x{place}", _word(value))
         for place, value in list(zip(places, values, strict=True))[:MOST_FEATURES]
     ]
     hidden = len(values) - len(shown)

@@ -71,7 +71,8 @@ def make_plan(
         if part == "codes" and ordered:
             planned["ordinal"] = replace(CODES["ordinal"]().planning, tried=True, quick=True)
         if quick:
-            hurried.append(f"of the {part} {', '.join(name for name in planned if not planned[name].quick)}")
+            slow = [name for name in planned if not planned[name].quick]
+            hurried += [f"the {part} {', '.join(slow)}"] if slow else []
             planned = {name: planning for name, planning in planned.items() if planning.quick}
         reasons = {name: planning.unsuited(size) for name, planning in planned.items()}
         if part == "codes" and k == 2:
@@ -80,7 +81,7 @@ def make_plan(
         left_out += _by_reason(reasons)
         chosen[part] = [name for name, reason in reasons.items() if reason is None] or list(reasons)
     if hurried:
-        left_out.insert(0, f"A quick plan leaves out {'; '.join(hurried)}.")
+        left_out.insert(0, f"The quick plan leaves out {'; '.join(hurried)}.")
     silent = [name for name in chosen["learners"] if metric == "log-loss" and _is_silent(name)]
     if silent:
         left_out.append(f"{', '.join(silent)}: no probabilities.")
@@ -119,6 +120,7 @@ def _by_reason(reasons: Mapping[str, str | None]) -> list[str]:
 
 def _is_silent(name: str) -> bool:
     """Whether it is a system without probabilities; a code's scores can always go through a softmax."""
+    # The method itself is how scikit-learn's classifiers declare it; there is no tag.
     return name in SYSTEMS and not hasattr(SYSTEMS[name](), "predict_proba")
 
 

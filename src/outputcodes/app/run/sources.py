@@ -93,11 +93,20 @@ def open_source(
         return Source(f"{name} + {Path(test).name}", *_with_test(table, test, text))
     if cv is None and table.split is not None:
         return Source(name, table, official(table.split, split or "split"))
-    if cv is None:
-        n = len(table.target)
-        largest = int(table.target.value_counts().max())
-        cv = min(FEW_FOLDS if n > MANY_ROWS else QUICK_FOLDS if quick else FOLDS, max(largest, 2))
-    return Source(name, table, cross_validation(table.target, cv, seed))
+    if cv is not None:
+        return Source(name, table, cross_validation(table.target, cv, seed))
+    largest = int(table.target.value_counts().max())
+    if len(table.target) > MANY_ROWS:
+        cv, reason = FEW_FOLDS, f"the table has more than {MANY_ROWS} rows"
+    else:
+        cv, reason = (QUICK_FOLDS, "the plan is quick (--quick)") if quick else (FOLDS, "")
+    if cv > max(largest, 2):
+        cv, reason = max(largest, 2), f"the largest class has {largest} rows"
+    splits = cross_validation(table.target, cv, seed)
+    if reason:
+        note = f"{cv} folds in place of {FOLDS}, as {reason}; --cv sets another number."
+        splits = replace(splits, notes=(note, *splits.notes))
+    return Source(name, table, splits)
 
 
 def _with_test(table: tables.Table, path: str, text: dict[str, Any]) -> tuple[tables.Table, Splits]:

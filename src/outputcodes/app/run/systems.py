@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -18,6 +19,7 @@ from outputcodes._ground.validation import unknown_name
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.parameters import set_parameters
 from outputcodes.app.tables import Schema, categorical_features, preprocessing
+from outputcodes.app.tables.preprocessing import ORDER
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC
@@ -45,7 +47,8 @@ class System:
 SYSTEMS: dict[str, System] = {
     "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5)),
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10)),
-    "svc": System(SVC, Planning(quick=True, cost=25, unsuited=too_many_rows)),
+    # Its predictions are then those with the largest score, of which probabilities can be made.
+    "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=too_many_rows)),
     "gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=too_many_rows)),
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=too_long_to_boost)),
@@ -165,8 +168,18 @@ def _estimator(schema: Schema, name: str | None, rows: int) -> Any:
         raise unknown_name("learner", name, known)
     estimator: Any = default_learner() if name is None else known[name]()
     parameters = estimator.get_params(deep=False)
-    if "categorical_features" in parameters and "bins" in parameters:
-        estimator.set_params(categorical_features=categorical_features(schema).tolist())
-        if rows > EXACT_UP_TO:
-            estimator.set_params(bins=BINS)
+    if "categorical_features" in parameters:
+        told = categorical_features(schema)
+        if "max_bins" in parameters:
+            # scikit-learn's boosting has a bin for each category, and takes the others as ordered numbers.
+            told &= _category_counts(schema) <= parameters["max_bins"]
+        estimator.set_params(categorical_features=told.tolist())
+    if "bins" in parameters and rows > EXACT_UP_TO:
+        estimator.set_params(bins=BINS)
     return estimator
+
+
+def _category_counts(schema: Schema) -> NDArray[np.intp]:
+    """The number of categories of each feature after `preprocessing`."""
+    count = {column.name: len(column.categories) for column in schema.columns}
+    return np.array([count[name] for kind in ORDER for name in schema.names(kind)], dtype=np.intp)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import row_blocks, serially
 from outputcodes._kernel_machines.kernel_function import rbf_block
 from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
@@ -74,15 +76,21 @@ def solve_columns(
     while waiting:
         more = dual.run(one, waiting)
         waiting = [j for j, again in zip(waiting, more, strict=True) if again]
+        progress.reached(int(alone.sum()) - len(waiting), M.shape[1])
     others = np.flatnonzero(~alone)
     for first in range(0, len(others), COLUMNS_TOGETHER):
         columns = others[first : first + COLUMNS_TOGETHER]
         target, box = problem(columns, slice(None))
-        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp))
+        settled = partial(_reached, len(solutions), M.shape[1])
+        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp), settled)
         together.solve()
         for j, column in enumerate(columns.tolist()):
             solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))
     return SolvedColumns.of([solutions[j] for j in range(M.shape[1])])
+
+
+def _reached(before: int, total: int, settled: int) -> None:
+    progress.reached(before + settled, total)
 
 
 def _balanced(beta: Array) -> Array:

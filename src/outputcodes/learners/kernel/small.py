@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.smo.columns import solve_block
 from outputcodes.learners.kernel.dual import Dual, SolvedColumns, levelled
@@ -58,6 +59,7 @@ def solve_small(
     while waiting:
         done = dual.run(some, waiting)
         waiting = [(first, stop) for first, (_, stop) in zip(done, waiting, strict=True) if first < stop]
+        progress.reached(L - sum(stop - first for first, stop in waiting), L)
     box = np.stack([beta, lo, hi])
     ends = dual.ends(e, box, cuts[:-1])
     gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
