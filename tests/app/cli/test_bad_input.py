@@ -73,7 +73,7 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split (--cv, --test, --split)"),
         (
             ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
-            "none of the decoders vote",
+            "ridge dense: the decoder vote can't be used with this code.",
         ),
         (["compare", "iris", "--resume"], "needs out (--out)"),
         (["code", "nothing"], "nothing"),
