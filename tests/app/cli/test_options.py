@@ -71,13 +71,13 @@ def test_parameters_of_a_learner(run, fruit, tmp_path):
         (["--class-weight", "apple"], "'apple' must have the form label=number"),
         (["--class-weight", "appel=2"], "--class-weight 'appel' is unknown; did you mean 'apple'?"),
         (["--class-weight", "balanced", "--learner", "adaboost-mh"], "has no class weights (--class-weight)"),
-        (["--decoder", "softmax"], "--probability softmax"),
+        (["--decoder", "softmax"], "is not the name of a decoder: --probability softmax turns the scores"),
         (["--learner", "rigde"], "--learner 'rigde' is unknown; did you mean 'ridge'?"),
         (["--order", "lemon,apple,pear"], "--code ordinal"),
         (["--order", "lemon,apple", "--code", "ordinal"], "it lacks 'pear'"),
         (["--drop", "weight"], "no column 'weight' to leave out"),
         (["--id", "name"], "no column 'name' to leave out"),
-        (["--sep", ";;"], "--sep"),
+        (["--sep", ";;"], "Error: --sep ';;' must be one character"),
         (["--plugin", "no_such_module_anywhere"], "--plugin 'no_such_module_anywhere' can't be imported"),
         (["--plugin", "nowhere.py"], "--plugin 'nowhere.py': there is no such file"),
     ],
@@ -165,7 +165,7 @@ def test_the_identifier_of_a_prediction(run, fruit, model, tmp_path):
     rows = predictions(run, model, new, tmp_path / "p.csv", "--id", "key")
     assert [row["key"] for row in rows] == [f"{i:03d}" for i in range(45)]
     done = run("predict", model, new, "--id", "mass", "--out", tmp_path / "q.csv")
-    assert (done.code, "--id 'mass' (--id) is a feature of the model" in done.err) == (2, True), done.err
+    assert (done.code, "Error: --id 'mass' is a feature of the model" in done.err) == (2, True), done.err
     done = run("predict", model, new, "--id", "code", "--out", tmp_path / "q.csv")
     assert (done.code, "no column 'code'" in done.err) == (2, True)
     assert not (tmp_path / "q.csv").exists()

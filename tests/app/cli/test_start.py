@@ -74,9 +74,9 @@ def test_names_are_listed(run):
     done = run("names", "svc")
     assert (done.code, "gamma" in done.out, "'scale'" in done.out) == (0, True, True)
     done = run("names", "svcc")
-    assert (done.code, "--learner 'svcc' is unknown; did you mean 'svc'?" in done.err) == (2, True)
+    assert (done.code, "Error: learner='svcc' is unknown; did you mean 'svc'?" in done.err) == (2, True)
 
 
 def test_a_code_made_from_data_is_not_drawn(run):
     done = run("code", "designed")
-    assert (done.code, "--code 'designed' is made from data" in done.err) == (2, True), done.err
+    assert (done.code, "Error: code='designed' is made from data" in done.err) == (2, True), done.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -27,8 +27,12 @@ OPTIONS = {
 }
 
 
+# "decimal=',' (--decimal ,)".
+BOTH = re.compile(r"\b\w+=(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s()]+) \((--\S+ [^()]*)\)")
+
+
 @contextmanager
-def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
+def reported_errors(stopped: str = "Stopped.", arguments: Collection[str] = ()) -> Iterator[None]:
     """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130.
 
     Warnings become notes on stderr, without the file and the line of the library that gave them.
@@ -39,7 +43,7 @@ def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
             yield
     except (ValueError, ImportError, OSError) as error:
         Console(stderr=True, soft_wrap=True).print(
-            f"[red]Error:[/] {_plain(with_options(str(error)))}", highlight=False
+            f"[red]Error:[/] {_plain(with_options(str(error), arguments))}", highlight=False
         )
         raise typer.Exit(2) from error
     except KeyboardInterrupt as stop:
@@ -47,13 +51,23 @@ def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
         raise typer.Exit(130) from stop
 
 
-def with_options(message: str) -> str:
-    """Return a message of the library with the option in place of the parameter that it begins with.
+def with_options(message: str, arguments: Collection[str] = ()) -> str:
+    """Return a message of the library with options in place of parameters.
+
+    It may begin with a parameter, unless this is one of the `arguments` of the command; elsewhere the library writes
+    the option after the parameter, in brackets.
 
     >>> with_options("learner='rigde' is unknown; did you mean 'ridge'?")
     "--learner 'rigde' is unknown; did you mean 'ridge'?"
+    >>> with_options("The file is not UTF-8 text: read it with encoding='latin-1' (--encoding latin-1).")
+    'The file is not UTF-8 text: read it with --encoding latin-1.'
     """
-    return re.sub(r"^(\w+)=", lambda found: f"{OPTIONS[found[1]]} " if found[1] in OPTIONS else found[0], message)
+    message = BOTH.sub(r"\1", message)
+    begin = re.match(r"(\w+)=", message)
+    if begin is None or begin[1] not in OPTIONS or begin[1] in arguments:
+        return message
+    option = OPTIONS[begin[1]]
+    return f"{option} {message[begin.end() :].replace(f' ({option})', '', 1)}"
 
 
 def names(text: str | None) -> list[str] | None:

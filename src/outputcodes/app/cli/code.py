@@ -24,7 +24,7 @@ def code(
 ) -> None:
     """Draw a code for k classes, describe it, and save it."""
     console = Console(soft_wrap=True)
-    with reported_errors():
+    with reported_errors(arguments=("code",)):
         run.load_plugins(plugin or ())
         console.print(run.draw_code(name, k, seed=seed, out=out), markup=False, highlight=False)
     if out is not None:

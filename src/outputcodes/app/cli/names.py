@@ -23,7 +23,7 @@ def names(
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
-    with reported_errors():
+    with reported_errors(arguments=("learner",)):
         run.load_plugins(plugin or ())
         if learner is not None:
             for name, default in run.list_parameters(learner).items():

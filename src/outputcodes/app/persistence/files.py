@@ -141,7 +141,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: int = MAX_
             options = " ".join(f"--trust {name}" for name in refused)
             raise UntrustedTypesError(
                 f"{path} has types that are not trusted: {', '.join(refused)}. Nothing was loaded. If you trust the "
-                f"source of the file, name them: load(path, trusted={refused}) ({options}). The types of a plug-in are "
+                f"source of the file, name them: trusted={refused} ({options}). The types of a plug-in are "
                 "trusted once it is imported (--plugin MODULE)."
             )
         archive.seek(0)
