@@ -10,30 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
+from outputcodes._ground.targets import OneLabel, Targets
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
     check_features,
-    check_targets,
     check_weight,
     take_rows,
 )
 from outputcodes.codes import Code, OneVsAll, check_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
-from outputcodes.learners.foreign import entrance, input_tags
+from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.training import Problem, TrainedCode, warn_of_constant_columns
+from outputcodes.learners.trained_columns import warn_of_constant_columns
+from outputcodes.training import Problem, TrainedCode
 
 Array = NDArray[np.float64]
 
@@ -218,7 +217,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         decoder = decoder_for(asked, problem.learner.loss, code)
         trained = problem.train(code, init=like)
         warn_of_constant_columns(trained.columns)
-        if trained.signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
+        if trained.signs_only and asked.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
@@ -264,7 +263,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         learner = as_learner(self.estimator, self.variant, fit_params)
-        X = self._check_features(X, reset=True)
+        inner = learner.estimators
+        X = self._check_features(X, inner, reset=True)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
@@ -279,10 +279,10 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and not isinstance(X, RowBlocks) and not get_tags(self).input_tags.pairwise:
+        if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
-        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
+        if routing and all(map(refuses_weight, inner)):
             weight = None
         problem = Problem(
             learner,
@@ -308,26 +308,18 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         kind, given = posterior[self.probability], as_decoder(self.decoder)
         return given if isinstance(given, kind) else kind()
 
-    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
-        """The label of each row; of a multilabel y the number of its label set, and these sets."""
-        if not indicates_labels(y):
-            return check_targets(self, X, y), None
-        if (objection := self._objection_to_label_sets()) is not None:
-            raise ValueError(f"y is multilabel, {objection}")
-        sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
-        return sets.numbers, sets
-
     def _objection_to_label_sets(self) -> str | None:
-        """Why y can't be multilabel, or None."""
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
-            return "with a column for each label: use code='one-vs-all', or give one label per row."
+            return "y is multilabel, with a column for each label: use code='one-vs-all', or give one label per row."
         if self.class_weight is not None:
-            return "and class_weight is for classes: use column_weight='balanced', or give sample_weight."
-        decoder = self.decoder
-        joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
-        if joint or self.probability not in (None, "likelihood"):
-            return "and each label has its own probability: use probability='likelihood', or None for none."
+            return (
+                "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
+            )
+        if self.probability not in (None, "likelihood") or not as_decoder(self.decoder).serves_label_sets:
+            return (
+                "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
+                "none."
+            )
         return None
 
     def _class_weights(self, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
@@ -346,12 +338,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
-        return self.columns_.margins(self._check_features(X, reset=False))
+        return self.columns_.margins(self._check_features(X, estimators_in(self.estimator), reset=False))
 
-    def _check_features(self, X: Any, *, reset: bool) -> Any:
-        tags = get_tags(self).input_tags
-        # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
-        tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+    def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
+        tags = accepted_input(estimators)
+        tags.allow_nan |= may_impute(estimators)
         if isinstance(X, RowBlocks) and tags.pairwise:
             X = X.joined()
         if isinstance(X, RowBlocks):
@@ -369,14 +360,5 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
-        for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
-            setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
-        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
+        tags.input_tags = accepted_input(estimators_in(self.estimator))
         return tags
-
-
-def _refuses_weight(estimator: Any) -> bool:
-    """Whether metadata routing was told not to pass sample weights to the estimator."""
-    own = getattr(get_routing_for_object(estimator), "fit", None)
-    return own is not None and own.requests.get("sample_weight") is False

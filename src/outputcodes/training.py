@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,60 +11,14 @@ from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.validation import n_rows_of
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
-from outputcodes.learners import FittedColumns, Learner
+from outputcodes.learners import Learner
+from outputcodes.learners.trained_columns import Columns
 
 __all__ = ["Columns", "Problem", "RowBlocks", "TrainedCode"]
 
 Array = NDArray[np.float64]
-
-
-class Columns:
-    """The trained columns of a code.
-
-    Attributes
-    ----------
-    fitted : FittedColumns or None
-        The live columns, as the learner returned them; None if there are none.
-    live : ndarray of bool, shape (L,)
-        Which columns had both signs on the sample.
-    constant : ndarray, shape (L,)
-        The output of the other columns: the one sign they had, or 0 if they had no example.
-    """
-
-    def __init__(self, fitted: FittedColumns | None, live: NDArray[np.bool_], constant: Array) -> None:
-        self.fitted = fitted
-        self.live = live
-        self.constant = constant
-
-    def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """Return (n, L) margins of new X, or of some rows of prepared data."""
-        if isinstance(X, RowBlocks):
-            return np.concatenate([self.margins(block) for block in X])
-        if self.fitted is None:
-            return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
-        return self.with_constants(self.fitted.margins(X, rows))
-
-    def with_constants(self, live: Array) -> Array:
-        """Return the margins of all columns, given those of the live ones."""
-        if self.live.all():
-            return live
-        F = np.tile(self.constant, (len(live), 1))
-        F[:, self.live] = live
-        return F
-
-    def dual(self) -> Array:
-        """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""
-        if self.fitted is None:
-            raise ValueError("No column of the code has both signs on the sample: there are no dual variables.")
-        live = self.fitted.dual()
-        if self.live.all():
-            return live
-        alpha = np.zeros((len(live), len(self.live)))
-        alpha[:, self.live] = live
-        return alpha
 
 
 class Problem:
@@ -81,6 +34,9 @@ class Problem:
     weight : ndarray of shape (n,), optional
     rows : ndarray, optional
         The rows that count; None is all. Rows without weight are to be left out.
+    held_out : ndarray, optional
+        Further rows, which no column is trained on: decoders that need held-out margins learn from those of these rows.
+        Without them, such margins are cross-fitted.
     class_weight : ndarray of shape (k,), optional
         Multiplies the weights of each class, in columns and decoders.
     balanced : bool, default=False
@@ -113,6 +69,7 @@ class Problem:
         weight: Array | None = None,
         *,
         rows: Rows | None = None,
+        held_out: Rows | None = None,
         class_weight: Array | None = None,
         balanced: bool = False,
         given: tuple[NDArray[Any], Rows] | None = None,
@@ -125,6 +82,7 @@ class Problem:
         self.y, self.weight = y, weight
         self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
+        self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
         self.n_jobs = n_jobs
         self.seed = seed
@@ -147,6 +105,14 @@ class Problem:
         start = init.columns if init is not None and usable and code.same_as(init.code) else None
         return TrainedCode(self, code, self.fit(code, init=start))
 
+    def grow(self) -> TrainedCode:
+        """Train a learner that grows its own code."""
+        weight = self.row_weight(np.arange(len(self.y)))
+        with progress.phase("training", 1, "code"):
+            code, fitted = self.learner.grow_columns(self.data, self.y, weight, self.rows, self.n_jobs, self.seed)
+        L = code.shape[1]
+        return TrainedCode(self, code, Columns(fitted, np.ones(L, dtype=bool), np.zeros(L)))
+
     def fit(
         self,
         code: AnyCode,
@@ -167,7 +133,7 @@ class Problem:
         else:
             code = code.take(columns)
         positive, negative = code.signs(np.unique(self.y[rows]))
-        live = positive & negative
+        live = positive & negative | self.learner.trains_one_sided
         # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
         if not live.any():
@@ -188,12 +154,13 @@ class Problem:
             )
         return Columns(fitted, live, constant)
 
-    def row_weight(self) -> Array | None:
+    def row_weight(self, rows: Rows | None = None) -> Array | None:
         """Return the weight of each of `rows` in all columns; None if they are equal."""
-        own = None if self.weight is None else self.weight[self.rows]
+        rows = self.rows if rows is None else rows
+        own = None if self.weight is None else self.weight[rows]
         if self.class_weight is None:
             return own
-        classwise: Array = self.class_weight[self.labels]
+        classwise: Array = self.class_weight[self.y[rows]]
         return classwise if own is None else own * classwise
 
     def _column_weight(self, code: DrawnCode, rows: Rows) -> Array | None:
@@ -336,8 +303,15 @@ class TrainedCode:
         """Fit a decoder of these columns on the margins that it needs, and return it."""
         if decoder.needs is None:
             return decoder
-        F = self.training_margins() if decoder.needs == "train" else self.held_out_margins(decoder.cv)
-        return decoder.fit(F, self.problem.labels, decoder.as_read(self.code), self.problem.row_weight())
+        problem, rows = self.problem, self.problem.rows
+        if decoder.needs == "train":
+            F = self.training_margins()
+        elif problem.held_out is None:
+            F = self.held_out_margins(decoder.cv)
+        else:
+            rows = problem.held_out
+            F = self.columns.margins(problem.data, rows)
+        return decoder.fit(F, problem.y[rows], decoder.as_read(self.code), problem.row_weight(rows))
 
     def _with_constants(self, F: Array) -> Array:
         constant = ~self.columns.live
@@ -359,16 +333,3 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     sign = M[y[one]]
     alone, column = np.nonzero(((sign > 0) & (count @ (M > 0) == 1)) | ((sign < 0) & (count @ (M < 0) == 1)))
     return one[alone], column
-
-
-def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
-    """Warn about columns of a trained code that return a constant."""
-    constant = np.flatnonzero(~columns.live)
-    if constant.size:
-        shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
-        warnings.warn(
-            f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
-            f"sample and return a constant: {shown}.",
-            UserWarning,
-            stacklevel=stacklevel,
-        )

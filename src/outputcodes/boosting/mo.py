@@ -131,14 +131,5 @@ class AdaBoostMO(SingleCallBooster):
             )
         return check_code(code.draw(len(self.classes_), random_state=seed))
 
-    def _live(self, M: NDArray[np.int8], y: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-        present = M[np.unique(y)]
-        live = (present > 0).any(axis=0) & (present < 0).any(axis=0)
-        if not live.any():
-            raise ValueError(
-                "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
-            )
-        return None if live.all() else np.asarray(live)
-
     def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
         return code_for(self.code, present)[0]

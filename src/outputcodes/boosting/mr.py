@@ -15,7 +15,8 @@ from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
-from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.base import Booster
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.single_call import coefficient
 from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
 from outputcodes.decoders import Decoder

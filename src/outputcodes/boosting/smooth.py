@@ -17,7 +17,6 @@ from outputcodes._ground.validation import take_rows, unknown_name
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.boosting._pairs import PairWeights
-from outputcodes.boosting.base import Sample
 from outputcodes.boosting.colourings import (
     CODINGS,
     Coding,
@@ -25,6 +24,7 @@ from outputcodes.boosting.colourings import (
     deterministic_colouring,
     probabilistic_colouring,
 )
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
 from outputcodes.learners.trees.stumps import hold_out

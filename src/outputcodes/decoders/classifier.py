@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
-from outputcodes._ground.targets import Targets
+from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import check_targets, check_weight
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
@@ -126,6 +127,25 @@ class DecodingClassifier(ClassifierMixin):
         if self.probability is not None:
             other.probability = None
         return other
+
+    def _objection_to_label_sets(self) -> str | None:
+        """Return why y can't be multilabel, or None."""
+        raise NotImplementedError
+
+    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
+        """Return the label of each row and None; for a multilabel y, the numbers of the label sets and these sets."""
+        if not indicates_labels(y):
+            return check_targets(self, X, y), None
+        if (objection := self._objection_to_label_sets()) is not None:
+            raise ValueError(objection)
+        sets = label_sets(y)
+        check_consistent_length(X, sets.numbers)
+        return sets.numbers, sets
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
+        return tags
 
     def _fitted(self, name: str) -> Any:
         if name not in vars(self):

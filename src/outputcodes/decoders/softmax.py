@@ -54,6 +54,7 @@ class Softmax(ProbabilisticDecoder):
     """
 
     needs = "held-out"
+    serves_label_sets = False
 
     def __init__(self, decoder: str | Decoder = "loss", cv: Any = 3) -> None:
         self.decoder = decoder
@@ -68,6 +69,11 @@ class Softmax(ProbabilisticDecoder):
     def breaks_ties(self) -> bool:  # type: ignore[override]
         """Whether the other decoder breaks ties."""
         return self.inner.breaks_ties
+
+    @property
+    def reads_sizes(self) -> bool:  # type: ignore[override]
+        """Whether the other decoder weighs margins by their size."""
+        return self.inner.reads_sizes
 
     @property
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]

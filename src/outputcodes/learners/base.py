@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -42,6 +43,10 @@ class FittedColumns:
         """Return (n, L) margins of new X, or of `rows` of the `data` that `prepare` returned."""
         raise NotImplementedError
 
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""
+        raise NotImplementedError(f"{type(self).__name__} has no rounds.")
+
     def loss_after_fit(self, declared: str | None) -> str | None:
         """Return the margin loss of the fitted columns; `declared` is that of the learner.
 
@@ -69,11 +74,18 @@ class Learner:
     takes_blocks: ClassVar[bool] = False
     # Whether a column depends on the other columns: then its margins can't be reused in another code.
     joint: ClassVar[bool] = False
+    # Whether it also trains columns with one sign, because they matter to the others; by default they are constant.
+    trains_one_sided: bool = False
     # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
     warm_starts: ClassVar[bool] = False
     # What one training provides for the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
     # `FittedColumns.dual` and `self_kernel`, None if nothing.
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
+
+    @property
+    def estimators(self) -> list[Any]:
+        """The scikit-learn estimators that receive X: the learner itself, unless it trains others."""
+        return [self]
 
     @property
     def positional(self) -> bool:
@@ -108,6 +120,12 @@ class Learner:
         column.
         """
         raise NotImplementedError
+
+    def grow_columns(
+        self, data: Any, y: Rows, weight: Array | None, rows: Rows, n_jobs: int | None, seed: int
+    ) -> tuple[AnyCode, FittedColumns]:
+        """Train columns of the learner's own choice, and return them with their code; for learners that grow one."""
+        raise NotImplementedError(f"{type(self).__name__} trains the columns of a given code.")
 
     def take(self, columns: Rows, n_columns: int) -> Learner:
         """Return the learner for some columns of a code of `n_columns`; itself unless it is positional or seeded."""

@@ -6,7 +6,7 @@ log(1 + e^(-2z)), so they are halved; AdaBoost divides its f by the sum of its w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import is_regressor
 from sklearn.utils import InputTags, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from outputcodes.learners.base import Learner
@@ -84,6 +85,28 @@ def input_tags(estimator: Any) -> Any:
     tags = get_tags(estimator).input_tags
     tags.two_d_array = get_tags(entrance(estimator)).input_tags.two_d_array
     return tags
+
+
+def accepted_input(estimators: Sequence[Any]) -> Any:
+    """Return the tags of the X that all the estimators accept."""
+    each, common = [input_tags(one) for one in estimators], InputTags()
+    for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
+        setattr(common, name, all(getattr(one, name) for one in each))
+    return common
+
+
+def may_impute(estimators: Sequence[Any]) -> bool:
+    """Return whether X is to reach an estimator with its NaN: a pipeline may begin with an imputer.
+
+    Where none of its steps takes NaN, one of them will say so.
+    """
+    return any(entrance(one) is not one for one in estimators)
+
+
+def refuses_weight(estimator: Any) -> bool:
+    """Return whether metadata routing was told not to pass sample weights to the estimator."""
+    own = getattr(get_routing_for_object(estimator), "fit", None)
+    return own is not None and own.requests.get("sample_weight") is False
 
 
 def entrance(estimator: Any) -> Any:

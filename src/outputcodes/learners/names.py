@@ -39,13 +39,15 @@ def default_learner() -> Learner:
 
 def estimators_in(estimator: Any) -> list[Any]:
     """Return the estimators in the classifier's `estimator`: one, one per column, or the default for None."""
-    if isinstance(estimator, str):
-        return [_by_name(estimator)]
     if isinstance(estimator, PerColumn):
         return estimators_in(estimator.estimator)
     if isinstance(estimator, (list, tuple)):
         return list(estimator)
-    return [default_learner() if estimator is None else estimator]
+    if estimator is None:
+        estimator = default_learner()
+    elif isinstance(estimator, str):
+        estimator = _by_name(estimator)
+    return estimator.estimators if isinstance(estimator, Learner) else [estimator]
 
 
 def as_learner(

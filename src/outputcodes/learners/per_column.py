@@ -81,6 +81,11 @@ class PerColumn(Learner, BaseEstimator):
         return _common_loss(self._readings(self._estimators()))
 
     @property
+    def estimators(self) -> list[Any]:
+        """The one estimator, or that of each column."""
+        return self._estimators()
+
+    @property
     def positional(self) -> bool:
         """Whether each column has its own estimator."""
         return isinstance(self.estimator, (list, tuple))

@@ -41,6 +41,11 @@ class SingleCall(Learner, BaseEstimator):
         """The margin loss of the one estimator."""
         return self.learner.loss
 
+    @property
+    def estimators(self) -> list[Any]:
+        """The one estimator."""
+        return self.learner.estimators
+
     def prepare(self, X: Any, like: Any = None) -> Any:
         """Return X as numbers, dense or csr."""
         if get_tags(self.learner.estimator).input_tags.pairwise:

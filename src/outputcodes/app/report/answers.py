@@ -97,7 +97,7 @@ def answers(
         names = list(X.index) if hasattr(X, "index") and not callable(X.index) else range(n_rows_of(X))
     inputs = X
     model, X = _innermost(model, X)
-    if getattr(model, "multilabel_", False):
+    if isinstance(model, DecodingClassifier) and model.multilabel_:
         raise ValueError("the model is multilabel; explanations are for models that predict one label per row.")
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)

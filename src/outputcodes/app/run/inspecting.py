@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.codes import describe
+from outputcodes.decoders.classifier import DecodingClassifier
 
 SHARES = {"error", "interval", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
@@ -48,7 +49,7 @@ def inspect_file(path: str | Path) -> str:
     lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))
-    if hasattr(final, "code_matrix_"):
+    if isinstance(final, DecodingClassifier):
         lines += ["", _labelled(str(describe(final.code_matrix_)), final.classes_)]
     if errors:
         lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]

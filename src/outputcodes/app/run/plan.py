@@ -115,6 +115,7 @@ def _by_reason(reasons: Mapping[str, str | None]) -> list[str]:
 
 def _is_silent(name: str) -> bool:
     """Whether it is a system without probabilities; a code's scores can always go through a softmax."""
+    # The method itself is how scikit-learn's classifiers declare it; there is no tag.
     return name in SYSTEMS and not hasattr(SYSTEMS[name](), "predict_proba")
 
 
