@@ -193,7 +193,7 @@ def test_any_number_of_jobs_gives_the_same_bits(name):
 def test_labels_that_all_rows_have_or_none():
     constant = Y.copy()
     constant[:, 1], constant[:, 3] = 1, 0
-    with pytest.warns(UserWarning, match="2 of 5 columns.*return a constant: 1, 3"):
+    with pytest.warns(UserWarning, match="2 of 5 labels are the same in all rows .*: 1, 3"):
         model = several("ridge", probability="likelihood").fit(X, constant)
     assert np.array_equal(model.margins(X)[:, [1, 3]], np.tile([1.0, -1.0], (150, 1)))
     assert np.array_equal(model.predict(X)[:, [1, 3]], constant[:, [1, 3]])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes._ground.nested_parameters import in_place_of_names
 from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.targets import OneLabel, Targets
+from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
@@ -25,13 +28,14 @@ from outputcodes._ground.validation import (
     check_weight,
     take_rows,
 )
-from outputcodes.codes import Code, OneVsAll, check_code, code_for
+from outputcodes.codes import Code, OneVsAll, as_code, check_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
-from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.learners.trained_columns import warn_of_constant_columns
+from outputcodes.learners.names import as_learner, estimators_in, named_estimator
+from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
 from outputcodes.training import Problem, TrainedCode
 
 Array = NDArray[np.float64]
@@ -66,7 +70,7 @@ class Posed:
         return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
 
 
-class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
     If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
@@ -75,19 +79,22 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     Parameters
     ----------
     estimator : estimator, list of estimators or learner, optional
-        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or the name of a
-        learner in `outputcodes.learners`; a list has one estimator per column. None is the learner "linear-svm", or
-        scikit-learn's logistic regression with variant="single-call". `outputcodes.learners.foreign` describes how the
-        margins of other estimators are read; wrap an estimator in `outputcodes.learners.PerColumn` to change that.
+        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or a learner of
+        `outputcodes.learners` or its name ("kernel-svm", "linear-svm", "logistic", "ridge", "stumps", "tree"); a list
+        has one estimator per column. None is "linear-svm", or scikit-learn's logistic regression with
+        variant="single-call". `outputcodes.learners.foreign` describes how the margins of other estimators are read;
+        wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with one row per class in sorted
-        order, or a mapping from label to row (or a data frame indexed by label). A mapping may contain classes that are
-        absent from the sample; they can be predicted.
+        "bch"; made from data "designed", "decoc", "forest", "ecoc-one"), an object of `outputcodes.codes`, your own
+        matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
+        indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
+        "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
     decoder : str or Decoder, default="loss"
-        "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss, "vote", "dag",
-        "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
-        "accuracy-weighted", "likelihood", "coupling", or an object of `outputcodes.decoders`.
+        "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
+        "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
+        "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
+        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`.
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
@@ -121,6 +128,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     code_ : DrawnCode
         The same as an object.
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
+    coef_, intercept_ : ndarrays of shape (L, d) and (L,)
+        If all columns are linear: margins are X @ coef_.T + intercept_.
+    feature_importances_ : ndarray of shape (d,)
+        If the columns are trees or stumps: the share of each feature in the decrease of the training loss (trees) or in
+        the changes of the margins (stumps), over all columns; of other estimators the mean of their own.
     decoder_ : the fitted decoder
     class_weight_ : ndarray of shape (k,) or None
         The factor of each class.
@@ -150,6 +162,9 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
            [0, 0, 0, 0]])
     """
 
+    columns_: Columns
+    _probability_advice: ClassVar[str] = "set probability='likelihood', 'coupling' or 'softmax' before fit"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -174,6 +189,18 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a nested one, such as `estimator__C`, puts an object in the place of a name or None.
+
+        >>> OutputCodeClassifier("kernel-svm").set_params(estimator__C=10).estimator
+        KernelSVM(C=10)
+        """
+        foreign = params.get("variant", self.variant) == "single-call"
+        objects: dict[str, Callable[[Any], Any]]
+        objects = {"estimator": partial(named_estimator, foreign=foreign), "code": as_code, "decoder": as_decoder}
+        super().set_params(**in_place_of_names(params, partial(getattr, self), objects))
+        return self
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train every column of the code.
@@ -216,7 +243,7 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         # Refused before the training, where it can be known.
         decoder = decoder_for(asked, problem.learner.loss, code)
         trained = problem.train(code, init=like)
-        warn_of_constant_columns(trained.columns)
+        warn_of_constant_columns(trained.columns, labels=posed.targets.multilabel)
         if trained.signs_only and asked.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
@@ -265,12 +292,13 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         learner = as_learner(self.estimator, self.variant, fit_params)
         inner = learner.estimators
         X = self._check_features(X, inner, reset=True)
+        order = declared_order(y)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         code: Code | DrawnCode
         if sets is None:
-            known, code = code_for(self.code, check_classes(y[rows]))
+            known, code = code_for(self.code, check_classes(y[rows]), order)
             targets: Targets = OneLabel(known)
         else:
             known, targets, asked = np.unique(y[rows]), sets.targets, decoder_of_labels(asked)

@@ -11,6 +11,7 @@ from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import Learner
@@ -77,6 +78,9 @@ class Problem:
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
+        if not isinstance(learner, Learner):
+            raise ValueError(f"learner={learner!r} must be a Learner; as_learner makes one of a name or an estimator.")
+        y = check_class_numbers(y)
         self.learner = learner
         self.X = X.joined() if isinstance(X, RowBlocks) and not learner.takes_blocks else X
         self.y, self.weight = y, weight
@@ -84,7 +88,7 @@ class Problem:
         self.rows = np.arange(len(y)) if rows is None else rows
         self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
-        self.n_jobs = n_jobs
+        self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
@@ -301,6 +305,10 @@ class TrainedCode:
 
     def fit_decoder(self, decoder: Decoder) -> Decoder:
         """Fit a decoder of these columns on the margins that it needs, and return it."""
+        if not isinstance(decoder, Decoder):
+            raise ValueError(
+                f"fit_decoder takes a Decoder, not {decoder!r}; decoder(...) makes one of a name and fits it."
+            )
         if decoder.needs is None:
             return decoder
         problem, rows = self.problem, self.problem.rows

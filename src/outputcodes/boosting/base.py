@@ -49,6 +49,7 @@ from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import EachLabel
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import input_tags, may_impute
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
@@ -59,7 +60,7 @@ Array = NDArray[np.float64]
 Code = NDArray[np.int8]
 
 
-class Booster(DecodingClassifier, BaseEstimator):
+class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     """Base class of the boosters; the module docstring describes what a new booster defines."""
 
     # The loss that the margins minimise, used by decoder="loss".

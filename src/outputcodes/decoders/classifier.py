@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
@@ -42,6 +42,8 @@ class DecodingClassifier(ClassifierMixin):
     margin_loss_: Any
     decoder_: Decoder
     class_weight_: Array | None = None
+    # What gives a classifier probabilities, as a message says it.
+    _probability_advice: ClassVar[str] = "use with_decoder('likelihood', X, y) with rows that were not trained on"
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -78,9 +80,17 @@ class DecodingClassifier(ClassifierMixin):
         F = self.margins(X)
         return self.targets_.predictions(self.decoder_.predict(F, self.decoder_.as_read(self.code_)))
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    @property
+    def predict_proba(self) -> Callable[[Any], Array]:
         """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
+        if not _has_probabilities(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no predict_proba, as its decoder {self.decoder!r} has no "
+                f"probabilities; {self._probability_advice}."
+            )
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> Array:
         F = self.margins(X)
         return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
-from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
+from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
@@ -40,8 +40,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
         A callable kernel(A, B) returns an array of shape (len(A), len(B)). With "precomputed", X holds kernel values:
-        between all pairs of training examples in `fit`, and between new and training examples in prediction. "linear"
-        stores the w_r and needs no kernel values.
+        between all pairs of training examples in `fit`, and between new and training examples in prediction; they must
+        be positive semidefinite, and an indefinite matrix is an error. "linear" stores the w_r and needs no kernel
+        values.
     C : float, default=1.0
         The cost of a unit of loss; 1/β in Crammer & Singer.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -71,8 +72,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (k,)
     coef_ : ndarray of shape (k, d)
         The w_r, for the linear kernel only. With two classes there are also two rows: coef_[1] − coef_[0] = 2 coef_[1]
-        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`. There is no
-        bias.
+        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`.
+    intercept_ : ndarray of shape (k,)
+        Zeros, for the linear kernel only: there is no bias.
     support_ : ndarray of shape (S,)
         The support patterns: rows of X with a nonzero coefficient for at least one class.
     n_support_ : ndarray of shape (k,)
@@ -154,9 +156,10 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
                     solution = solve(gram, **problem, run=run)
         self.classes_ = classes
         self._keep(solution)
-        self.__dict__.pop("coef_", None)
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
         if solution.M is not None:
-            self.coef_ = solution.M
+            self.coef_, self.intercept_ = solution.M, np.zeros(len(classes))
         else:
             self._kernel_, self._anchors_ = gram.kernel, gram.kernel.anchors(gram.X, self.support_)
         return self
@@ -210,5 +213,6 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         self._check_kernel_parameters()
+        check_n_jobs(self.n_jobs)
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

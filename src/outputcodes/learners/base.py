@@ -58,6 +58,21 @@ class FittedColumns:
         """Return the dual variables (n, L) of the training rows; for learners with `leave_one_out = "bound"`."""
         raise NotImplementedError(f"{type(self).__name__} has no dual variables.")
 
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features if margins are X @ coefficients.T + intercepts; otherwise None."""
+        return None
+
+    def intercepts(self) -> Array:
+        """Return (L,) margins of a row of zeros; for columns with `coefficients`."""
+        raise NotImplementedError(f"{type(self).__name__} has no intercepts.")
+
+    def feature_importances(self) -> Array | None:
+        """Return (d,) shares of the features in the work of all columns, with sum 1; None if they are not known.
+
+        They are all 0 if no column uses a feature.
+        """
+        return None
+
 
 class Learner:
     """Fits every column of a code on the same X.

@@ -17,6 +17,7 @@ from sklearn.utils import InputTags, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 
 Array = NDArray[np.float64]
@@ -73,6 +74,10 @@ DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading] | Callable[[Any], Rea
     },
     "SVC": _HINGE,
 }
+
+# Where the output of an estimator with a `coef_` is X @ coef_ + intercept_, and the exceptions: a function of that.
+LINEAR_MODULES = ("sklearn.discriminant_analysis", "sklearn.linear_model.", "sklearn.svm.")
+WITH_A_LINK = frozenset({"GammaRegressor", "PoissonRegressor", "TweedieRegressor"})
 
 # The attributes in which wrappers keep the inner estimator whose output they return, the fitted one first.
 _INNER = ("best_estimator_", "final_estimator_", "estimator_", "final_estimator", "estimator")
@@ -158,6 +163,31 @@ def _decision_reading(estimator: Any) -> Reading:
         return _decision_reading(estimator.steps[-1][1])
     inner = next((getattr(estimator, name) for name in _INNER if hasattr(estimator, name)), None)
     return _HINGE if inner is None else _decision_reading(inner)
+
+
+def linear_terms(estimator: Any) -> tuple[Array, float] | None:
+    """Return the weights (d,) and the intercept of a fitted estimator's output, or None if it is not linear in X.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> weights, intercept = linear_terms(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
+    >>> weights, round(intercept, 6)
+    (array([2.]), 1.0)
+    """
+    ours = isinstance(estimator, FeatureAttributes)
+    bases = type(estimator).__mro__
+    known = any(base.__module__.startswith(LINEAR_MODULES) for base in bases)
+    linked = not WITH_A_LINK.isdisjoint(base.__name__ for base in bases)
+    # Some estimators, such as support vector machines, are linear with some parameters only.
+    if not (ours or (known and not linked)) or not hasattr(estimator, "coef_"):
+        return None
+    weights = estimator.coef_.toarray() if hasattr(estimator.coef_, "toarray") else estimator.coef_
+    return np.asarray(weights, dtype=np.float64).ravel(), float(np.ravel(estimator.intercept_)[0])
+
+
+def importances_of(estimator: Any) -> Array | None:
+    """Return `feature_importances_` of a fitted estimator, or None."""
+    found = getattr(estimator, "feature_importances_", None)
+    return None if found is None else np.asarray(found, dtype=np.float64)
 
 
 def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:

@@ -20,6 +20,8 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.foreign import (
     Reading,
+    importances_of,
+    linear_terms,
     read_margins,
     reading_of,
     returns_signs_only,
@@ -210,6 +212,27 @@ class FittedPerColumn(FittedColumns):
             for estimator, scale, seen in zip(self.estimators, self.scales, kernel_columns, strict=True)
         )
         return np.column_stack(columns) if columns else np.empty((n_rows_of(X), 0))
+
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features if all estimators are linear; apart from margins cut at ±1e9."""
+        terms = self._linear_terms()
+        return None if terms is None else np.array([scale * weights for scale, (weights, _) in terms])
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts of linear estimators."""
+        return np.array([scale * intercept for scale, (_, intercept) in self._linear_terms() or []])
+
+    def feature_importances(self) -> Array | None:
+        """Return the mean of the estimators' own importances, (d,), or None if some estimator has none."""
+        found = [importances_of(estimator) for estimator in self.estimators]
+        known = [one for one in found if one is not None]
+        return np.mean(known, axis=0) if len(known) == len(found) else None
+
+    def _linear_terms(self) -> list[tuple[float, tuple[Array, float]]] | None:
+        # The columns of a precomputed kernel see different rows, which are no common features.
+        found = [] if self.rows is not None else [linear_terms(estimator) for estimator in self.estimators]
+        terms = [(scale, one) for scale, one in zip(self.scales, found, strict=False) if one is not None]
+        return terms if len(terms) == len(self.estimators) else None
 
 
 def _common_loss(readings: Sequence[Reading]) -> str | None:

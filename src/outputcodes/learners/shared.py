@@ -13,14 +13,15 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.validation import check_weight
+from outputcodes._ground.validation import check_n_jobs, check_weight
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
+class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     """Base of the learners that train all columns at once.
 
     A subclass writes `prepare` and `fit_columns` (see `Learner`) and names its `loss`. It is then also a binary
@@ -60,7 +61,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
             np.array([[-1], [+1]], dtype=np.int8),
             weight,
             rows=None if len(rows) == len(labels) else rows,
-            n_jobs=self.n_jobs,
+            n_jobs=check_n_jobs(self.n_jobs),
             seed=int(self.random_state or 0),
         )
         if self.columns_.certificate is not None:

@@ -117,6 +117,26 @@ class FittedSingleCall(FittedColumns):
         """Return the loss of the fitted estimator."""
         return self.loss
 
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features, the same in all columns, if the estimator is linear."""
+        weights = self.fitted.coefficients()
+        return None if weights is None else np.tile(weights[:, : -self.n_columns], (self.n_columns, 1))
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts of a linear estimator: its own plus the weight of each column's index."""
+        weights = self.fitted.coefficients()
+        assert weights is not None
+        offsets: Array = self.fitted.intercepts() + weights[0, -self.n_columns :]
+        return offsets
+
+    def feature_importances(self) -> Array | None:
+        """Return the estimator's importances of the features, (d,), without those of the column's index."""
+        found = self.fitted.feature_importances()
+        if found is None:
+            return None
+        whole = found[: -self.n_columns].sum()
+        return found[: -self.n_columns] / (whole or 1.0)
+
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some of its rows."""
         X = take_rows(X, rows)

@@ -55,6 +55,26 @@ class Columns:
         F[:, self.live] = live
         return F
 
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features, 0 in constant columns; None unless all live columns are linear."""
+        live = None if self.fitted is None else self.fitted.coefficients()
+        if live is None or self.live.all():
+            return live
+        weights = np.zeros((len(self.live), live.shape[1]))
+        weights[self.live] = live
+        return weights
+
+    def intercepts(self) -> Array:
+        """Return (L,) margins of a row of zeros; for columns with `coefficients`."""
+        intercepts = self.constant.copy()
+        if self.fitted is not None:
+            intercepts[self.live] = self.fitted.intercepts()
+        return intercepts
+
+    def feature_importances(self) -> Array | None:
+        """Return (d,) shares of the features in the work of the live columns, or None if they are not known."""
+        return None if self.fitted is None else self.fitted.feature_importances()
+
     def dual(self) -> Array:
         """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""
         if self.fitted is None:
@@ -67,14 +87,18 @@ class Columns:
         return alpha
 
 
-def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
-    """Warn about columns of a trained code that return a constant."""
+def warn_of_constant_columns(columns: Columns, stacklevel: int = 4, labels: bool = False) -> None:
+    """Warn about columns of a trained code that return a constant; in a multilabel problem they are `labels`."""
     constant = np.flatnonzero(~columns.live)
     if constant.size:
         shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
+        what = (
+            "labels are the same in all rows of this sample, and so in all predictions"
+            if labels
+            else "columns of the code have only one sign, or none, on this sample and return a constant"
+        )
         warnings.warn(
-            f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
-            f"sample and return a constant: {shown}.",
+            f"{constant.size} of {columns.live.size} {what}: {shown}.",
             UserWarning,
             stacklevel=stacklevel,
         )

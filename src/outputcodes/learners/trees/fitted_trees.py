@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.importances import importances
 from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
 from outputcodes.learners.base import Certificate, FittedColumns
 
@@ -30,24 +31,33 @@ class FittedTrees(FittedColumns):
     answers : ndarray of shape (n_nodes,)
         The margin that each node returns.
     n_features : int
+    criterion : int
+        The number of the criterion that the trees were grown with.
     certificate : None
         There is no iterative solver.
     """
 
     certificate: Certificate | None = None
 
-    def __init__(self, nodes: Nodes, roots: Rows, weights: Array, answers: Array, n_features: int) -> None:
+    def __init__(
+        self, nodes: Nodes, roots: Rows, weights: Array, answers: Array, n_features: int, criterion: int
+    ) -> None:
         self.nodes = nodes
         self.roots = roots
         self.weights = weights
         self.answers = answers
         self.n_features = n_features
+        self.criterion = criterion
 
     @property
     def n_leaves(self) -> Rows:
         """The number of leaves of each tree, (L,)."""
         leaves: Rows = np.add.reduceat(self.nodes.kind == LEAF, self.roots, dtype=np.intp)
         return leaves
+
+    def feature_importances(self) -> Array:
+        """Return the share of each feature in the decrease of the loss by the questions of all trees, (d,)."""
+        return importances(self.nodes, self.weights, self.criterion, self.n_features)
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data."""

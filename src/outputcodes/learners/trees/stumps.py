@@ -16,6 +16,7 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.validation import check_n_jobs
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -196,7 +197,8 @@ class BoostedStumps(SharedLearner):
 
 
 def check_rounds(booster: Any) -> None:
-    """Raise ValueError for invalid numbers of rounds or an invalid fraction of held-out rows."""
+    """Raise ValueError for invalid numbers of rounds or jobs, or an invalid fraction of held-out rows."""
+    check_n_jobs(booster.n_jobs)
     for name in ("n_rounds", "n_iter_no_change"):
         value = getattr(booster, name)
         if not (isinstance(value, int | np.integer) and value >= 1):

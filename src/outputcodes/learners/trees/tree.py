@@ -179,7 +179,7 @@ class Tree(SharedLearner):
         weights = np.concatenate([tree.counts for tree in trees])
         p, m = weights.T + self.smoothing
         answers = (p - m) / (p + m) if self.criterion == "gini" else np.log(p / m) / 2
-        return FittedTrees(nodes, roots, weights, answers, n_features)
+        return FittedTrees(nodes, roots, weights, answers, n_features, CRITERIA[self.criterion])
 
     def _check_parameters(self) -> None:
         if self.criterion not in CRITERIA:
