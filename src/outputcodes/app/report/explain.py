@@ -102,8 +102,8 @@ class Explanation:
 
     def _moved(self, predicted: str, rival: str) -> str:
         """Which features speak for the prediction, and which against it."""
-        pro = ", ".join(f"{name} ({part:+.2g})" for name, part in self.features if part > 0)
-        contra = ", ".join(f"{name} ({part:+.2g})" for name, part in self.features if part < 0)
+        pro = ", ".join(f"{name} ({_signed(part)})" for name, part in self.features if part > 0)
+        contra = ", ".join(f"{name} ({_signed(part)})" for name, part in self.features if part < 0)
         told = [f"for {predicted} over {rival}: {pro}"] if pro else []
         told += [f"against it: {contra}" if pro else f"against {predicted}: {contra}"] if contra else []
         return f"Features {'; '.join(told)}."
@@ -157,6 +157,15 @@ class Explanation:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _signed(part: float) -> str:
+    """Two digits of a number with its sign; whole numbers are written out.
+
+    >>> [_signed(part) for part in (0.0123, -1.26, 34.56, 12345.6, 2e9)]
+    ['+0.012', '-1.3', '+35', '+12346', '+2e+09']
+    """
+    return f"{part:+.0f}" if 10 <= abs(part) < 1e6 else f"{part:+.2g}"
 
 
 def explain(model: Any, x: Any, truth: Any = None) -> Explanation:

@@ -36,6 +36,7 @@ class FeatureParts:
 
     def __init__(self, model: Any, X: Any, names: list[str] | None, inputs: Any) -> None:
         self.model, self.X, self.names, self.inputs = model, X, names, inputs
+        self.columns = {str(name): place for place, name in enumerate(getattr(inputs, "columns", ()))}
 
     def of_row(self, i: int, predicted: int, rival: int) -> list[tuple[str, float]]:
         """Return features with their values, and what each adds in favour of the prediction; the largest first.
@@ -71,8 +72,10 @@ class FeatureParts:
         if not hasattr(self.inputs, "iloc"):
             x = _numbers(self.X, i)
             return shorten(name, LONGEST_NAME) + ("" if x is None else f" = {in_a_word(x[j])}")
-        for column, value in zip(self.inputs.columns, self.inputs.iloc[i], strict=True):
-            if name in (str(column), f"{column}_{value}"):
+        exact = [name] if name in self.columns else []
+        for column in exact or (one for one in self.columns if name.startswith(f"{one}_")):
+            value = self.inputs.iat[i, self.columns[column]]
+            if exact or name == f"{column}_{value}":
                 return f"{shorten(column, LONGEST_NAME)} = {shorten(in_a_word(value), LONGEST_NAME)}"
         return shorten(name, LONGEST_NAME)
 
