@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-haswell bench docs reproduce clean
+.PHONY: demo test test-haswell fuzz bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -22,12 +22,22 @@ test-haswell: .venv/installed
 	rm -rf build/numba-haswell
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python .ci/as_haswell.py $(BIN)/pytest -q -n 2
 
+# N odd tables through the command line and N odd combinations of estimator, code, decoder and data; tests run 300 of each.
+fuzz: N ?= 1000
+fuzz: .venv/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzzing $(N) $(ARGS)
+
+# What is older than the code is measured again, script by script; a run that was stopped continues where it ended.
+# `make bench ARGS=--list` shows the expected minutes, ARGS="linear trees" runs some, ARGS=--quick tries all on a few rows.
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
-	for script in $(filter-out benchmarks/common.py benchmarks/two_checkouts.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
+	$(BIN)/python benchmarks/run.py $(ARGS)
+	$(BIN)/python docs/numbers_of_pages.py
 
+# Figures, and the numbers of README.md and docs/ from the files of results.
 docs: .venv/installed
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/numbers_of_pages.py
 
 # One environment for all commands, made again whenever the project's own file changes.
 .venv/installed: pyproject.toml
@@ -42,6 +52,7 @@ docs: .venv/installed
 reproduce: ARGS ?= --resume --jobs 2
 reproduce: .venv/installed
 	$(BIN)/python -m reproduce $(ARGS)
+	$(BIN)/python docs/numbers_of_pages.py
 
 clean:
 	rm -rf demo .venv build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,9 +1,10 @@
 """Compare a round of AdaBoost.MO with its histogram pass, and MO and MH with LightGBM, XGBoost and scikit-learn.
 
-    OUTPUTCODES_DATA=<folder> python benchmarks/boosting.py [rounds] [labels] [large] [growth]
+    OUTPUTCODES_DATA=<folder> python benchmarks/boosting.py [rounds] [labels] [large] [growth] [--quick]
 
-All use two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time with one thread each. The
-algorithms differ, so the table has test errors beside the times. Our result is checked by an identity: the product of
+All use two cores: ours and scikit-learn with n_jobs=2, the others as two models at a time with one thread each. All
+have as many rounds and bins, and fitting and predicting are timed separately. The algorithms differ, so the table has
+test errors beside the times. Our result is checked by an identity: the product of
 all Z is the mean exponential loss. The floor of a round is n·d·L additions into histograms of float64, eight per
 instruction. The histogram pass alone, without scores and weights, is timed as well.
 """
@@ -11,15 +12,15 @@ instruction. The histogram pass alone, without scores and weights, is timed as w
 from __future__ import annotations
 
 import resource
-import sys
 import time
+from functools import partial
 
 import numpy as np
-from common import exponent, interleaved, load, print_table, save
+from common import QUICK, WORDS, exponent, interleaved, load, print_table, save
+from peers import BINS, fit_columns, margins, stump_models
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from stumps import ROUNDS, lightgbm_margins, xgboost_margins
 
 # Private names: the histogram pass of the implementation is timed by itself.
 from outputcodes._ground.blocks import serially
@@ -29,6 +30,8 @@ from outputcodes.boosting import AdaBoostMH, AdaBoostMO
 from outputcodes.boosting._compiled_stumps import CONFIDENT
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.codes import as_code
+
+ROUNDS = 20 if QUICK else 200
 
 
 def split(name):
@@ -72,45 +75,43 @@ def least_cpu(run, repeats=5):
 
 
 def rounds():
-    """One round compared with its histogram pass; 200 rounds compared with one stump model per column."""
+    """One round compared with its histogram pass; all rounds compared with one stump model per column."""
     table = []
     for name in ("letter", "isolet"):
         X, y, X_test, y_test = split(name)
         M = as_code("dense").draw(y.max() + 1, random_state=0).matrix()
         (n, d), L = X.shape, M.shape[1]
-        ours = AdaBoostMO(M, ROUNDS, n_jobs=2)
-        AdaBoostMO(M, 2, n_jobs=2).fit(X, y)  # compile before timing
-        seconds, answers = interleaved(
-            {
-                "MO": lambda ours=ours, X=X, y=y: ours.fit(X, y),
-                "LightGBM": lambda X=X, y=y, M=M, X_test=X_test: lightgbm_margins(X, y, M, X_test),
-                "XGBoost": lambda X=X, y=y, M=M, X_test=X_test: xgboost_margins(X, y, M, X_test),
-            },
-            repeats=3 if name == "letter" else 1,
-        )
+        ours, others = AdaBoostMO(M, ROUNDS, bins=BINS, n_jobs=2), stump_models(ROUNDS)
+        AdaBoostMO(M, 2, bins=BINS, n_jobs=2).fit(X, y)  # compile before timing
+        repeats = 3 if name == "letter" else 1
+        fits = {"MO": partial(ours.fit, X, y)}
+        fits |= {who: partial(fit_columns, make, X, y, M) for who, make in others.items()}
+        seconds, fitted = interleaved(fits, repeats)
         loss = np.exp(-M[y] * ours.margins(X)).mean()
         assert np.isclose(loss, ours.history_["Z"].prod(), rtol=1e-8)
-        few, more = (AdaBoostMO(M, T) for T in (5, 25))
+        decoder = ours.with_decoder("logistic").decoder_
+        predicts = {"MO": partial(ours.predict, X_test)}
+        predicts |= {
+            who: lambda own=fitted[who], X=X_test, M=M, by=decoder: by.predict(margins(own, X), M) for who in others
+        }
+        predicting, predicted = interleaved(predicts, repeats)
+        few, more = (AdaBoostMO(M, T, bins=BINS) for T in (5, 25))
         of_a_round = (
             least_cpu(lambda m=more, X=X, y=y: m.fit(X, y), 3) - least_cpu(lambda m=few, X=X, y=y: m.fit(X, y), 3)
         ) / 20
         alone = histogram_pass(X, y, M, ours.bins)
-        decoder = ours.with_decoder("logistic").decoder_
-        peer = min(seconds["LightGBM"], seconds["XGBoost"])
-        table.append(
-            {
-                "data": name,
-                "L": L,
-                **{f"{who} s": s for who, s in seconds.items()},
-                "faster peer / MO": peer / seconds["MO"],
-                "round ms": 1e3 * of_a_round,
-                "histograms ms": 1e3 * alone,
-                "round / histograms": of_a_round / alone,
-                "G additions/s of a core": 1e-9 * n * d * L / of_a_round,
-                "error MO": error(ours.predict(X_test), y_test),
-                **{who: error(decoder.predict(answers[who], M), y_test) for who in ("LightGBM", "XGBoost")},
-            }
-        )
+        row = {"data": name, "L": L, **{f"{who} fit s": s for who, s in seconds.items()}}
+        if others:
+            row["faster peer / MO"] = min(seconds[who] for who in others) / seconds["MO"]
+        row |= {
+            "round ms": 1e3 * of_a_round,
+            "histograms ms": 1e3 * alone,
+            "round / histograms": of_a_round / alone,
+            "G additions/s of a core": 1e-9 * n * d * L / of_a_round,
+            **{f"{who} predict s": s for who, s in predicting.items()},
+            **{f"{who} error": error(answer, y_test) for who, answer in predicted.items()},
+        }
+        table.append(row)
     print_table(table)
     return table
 
@@ -148,7 +149,7 @@ def labels():
 def large():
     """1,000 classes, 100 columns, 100,000 rows of 128 features, 200 rounds."""
     rng = np.random.default_rng(0)
-    n, d, k, L = 100_000, 128, 1000, 100
+    n, d, k, L = (2000, 16, 50, 20) if QUICK else (100_000, 128, 1000, 100)
     y = np.append(np.arange(k), rng.integers(k, size=n - k))
     X = rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
     M = rng.choice(np.array([-1, 1], dtype=np.int8), size=(k, L))
@@ -171,8 +172,14 @@ def large():
 def growth():
     """Exponents of the fit time, on log axes."""
     rng = np.random.default_rng(0)
-    sizes = {"n": [8000, 16000, 32000], "d": [16, 32, 64], "L": [32, 64, 128], "rounds": [25, 50, 100]}
-    middle = {"n": 16000, "d": 32, "L": 64, "rounds": 50}
+    few = 16 if QUICK else 1
+    sizes = {
+        "n": [8000 // few, 16000 // few, 32000 // few],
+        "d": [16, 32, 64],
+        "L": [32, 64, 128],
+        "rounds": [25, 50, 100],
+    }
+    middle = {"n": 16000 // few, "d": 32, "L": 64, "rounds": 50}
 
     def seconds(n, d, L, rounds):
         X = rng.integers(32, size=(n, d)).astype(float)
@@ -190,7 +197,7 @@ def growth():
 
 def main() -> None:
     parts = {"rounds": rounds, "labels": labels, "large": large, "growth": growth}
-    for name in sys.argv[1:] or parts:
+    for name in WORDS or parts:
         print(f"\n{parts[name].__doc__}\n")
         save(f"boosting_{name}", parts[name]())
 

@@ -1,6 +1,6 @@
 """Compare `predict_proba` of our kernel SVMs, of scikit-learn's calibrated SVC and of multinomial logistic regression.
 
-    OUTPUTCODES_DATA=... python benchmarks/calibration.py [most training rows, 3000]
+    OUTPUTCODES_DATA=... python benchmarks/calibration.py [most training rows, 3000] [--quick]
 
 Features are scaled to [0, 1]; both sides use rbf with C = 10 and γ = "scale", and all-pairs as in SVC unless marked
 dense. Log-loss is in nats (p clipped at 1e-15); Brier = Σ (P − y)²; reliability error = mean |confidence − accuracy| of
@@ -11,11 +11,10 @@ data of the table and a reliability diagram, `results/calibration.svg`.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
-from common import RESULTS, interleaved, load, print_table, save
+from common import RESULTS, WORDS, interleaved, load, print_table, save
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -105,12 +104,12 @@ def draw(pooled: dict[str, list[tuple[np.ndarray, np.ndarray]]]) -> None:
     last.legend(*panels[0].get_legend_handles_labels(), loc="center")
     figure.supxlabel("confidence")
     figure.supylabel("accuracy")
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(exist_ok=True, parents=True)
     figure.savefig(RESULTS / "calibration.svg")
 
 
 def main() -> None:
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+    most = int(WORDS[0]) if WORDS else 3000
     table, ratios = [], []
     pooled: dict[str, list[Any]] = {name: [] for name in contenders()}
     for data in DATA:

@@ -1,6 +1,6 @@
 """Time the search for random codes: the best of 10,000 draws (fewer where the work budget ends the search).
 
-    python benchmarks/codes.py
+    python benchmarks/codes.py [--quick]
 
 The floor is one read of each pair of rows of each candidate: k(k-1)/2 · ⌈L/64⌉ words for dense codes, and twice as many
 for sparse codes, which have a second bit plane.
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import resource
 
-from common import interleaved, print_table, save
+from common import QUICK, interleaved, print_table, save
 
 from outputcodes.codes import BCH, Code, Dense, Sparse, min_distance
+
+SIZES = (26,) if QUICK else (26, 1000, 10_000)
 
 
 def measure(name: str, code: Code, k: int) -> dict[str, object]:
@@ -29,9 +31,7 @@ def measure(name: str, code: Code, k: int) -> dict[str, object]:
 
 
 def main() -> None:
-    table = [
-        measure(name, code, k) for k in (26, 1000, 10_000) for name, code in (("dense", Dense()), ("sparse", Sparse()))
-    ]
+    table = [measure(name, code, k) for k in SIZES for name, code in (("dense", Dense()), ("sparse", Sparse()))]
     table += [measure("bch", BCH(), k) for k in (26, 100)]
     print_table(table)
     save("codes", table)

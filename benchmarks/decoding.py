@@ -1,6 +1,6 @@
 """Compare loss-based decoding with its floor: the matrix products and one pass of the loss over F.
 
-    python benchmarks/decoding.py
+    python benchmarks/decoding.py [--quick]
 
 The goal is that `predict` from margins takes at most twice the floor, in blocks of rows, and below 1 GB at k = 10,000.
 The floor uses the same blocks: L(F) and L(-F) are written to a buffer, followed by one product with the stacked code,
@@ -13,7 +13,7 @@ from __future__ import annotations
 import resource
 
 import numpy as np
-from common import interleaved, print_table, save
+from common import QUICK, interleaved, print_table, save
 from sklearn.metrics import pairwise_distances_argmin
 
 # A private name: the floor works on the blocks of rows that the implementation uses.
@@ -21,7 +21,7 @@ from outputcodes._ground.blocks import row_blocks
 from outputcodes.decoders import as_decoder
 from outputcodes.losses import as_loss
 
-SIZES = [(100_000, 48, 26), (20_000, 166, 10_000)]
+SIZES = [(1000, 48, 26)] if QUICK else [(100_000, 48, 26), (20_000, 166, 10_000)]
 LOSSES = ["linear", "hinge", "exponential", "logistic", "hamming"]
 
 

@@ -1,6 +1,6 @@
 """Compare the test errors of codes learned from data and of a plain dense code.
 
-    OUTPUTCODES_DATA=... python benchmarks/designed_codes.py [data set ...]
+    OUTPUTCODES_DATA=... python benchmarks/designed_codes.py [data set ...] [--quick]
 
 Every number is a mean over three seeds. Data sets without a test part are split 70:30 again for each seed. "dense" has
 ceil(10 log2 k) columns and the decoder that was best on the test rows, which favours it. The others use the learner's
@@ -10,11 +10,10 @@ one are based on it. Time is the CPU time of `fit`, including the design.
 
 from __future__ import annotations
 
-import sys
 import time
 
 import numpy as np
-from common import load, print_table, save
+from common import QUICK, WORDS, load, print_table, save
 from sklearn.preprocessing import StandardScaler
 
 from outputcodes import OutputCodeClassifier
@@ -26,7 +25,9 @@ DATA = ["glass", "ecoli", "dermatology", "vehicle", "yeast", "vowel", "segmentat
 DATA += ["satimage", "optdigits", "pendigits"]
 LEARNERS = {"logistic": "logistic", "kernel SVM": KernelSVM(C=10)}
 PLAIN_DECODERS = ["loss", "hamming", "linear", "hinge", "exponential", "euclidean", "inverse-hamming", "laplacian"]
-SEEDS = range(3)
+SEEDS = range(1 if QUICK else 3)
+if QUICK:
+    DATA = ["glass", "vehicle"]
 
 
 def contenders(k: int) -> dict[str, tuple[object, object]]:
@@ -103,7 +104,7 @@ def side_by_side(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 def main() -> None:
     rows = []
     for learner in LEARNERS:
-        some = [row for name in sys.argv[1:] or DATA for row in measure(name, learner)]
+        some = [row for name in WORDS or DATA for row in measure(name, learner)]
         print(f"\n{learner}\n")
         print_table(side_by_side(some))
         rows += some

@@ -1,6 +1,6 @@
 """Kill `outputcodes compare` at 20 random moments, resume it, and compare with an uninterrupted run.
 
-python benchmarks/kill_resume.py [kills]
+python benchmarks/kill_resume.py [kills] [--quick]
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from common import print_table, save
+from common import QUICK, WORDS, print_table, save
 
-WORDS = ["compare", "digits", "--quick", "--cv", "10", "--jobs", "1"]
-COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()", *WORDS]
+FOLDS = "2" if QUICK else "10"
+COMPARE = ["compare", "digits", "--quick", "--cv", FOLDS, "--jobs", "1"]
+COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()", *COMPARE]
 
 
 def without_times(value: Any) -> Any:
@@ -61,9 +62,10 @@ def main(kills: int) -> None:
     for name in ("report.html", "model.skops"):
         assert (killed / name).exists()
     print_table(rows)
-    print(f"\nAfter {kills} kills and a resume: {len(results(killed)) - 1} results, as in the uninterrupted run.")
-    save("kill_resume", rows)
+    whole = {"kills": kills, "results after the resume": len(results(killed)) - 1, "as uninterrupted": True}
+    print_table([whole])
+    save("kill_resume", [*rows, whole])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(int(WORDS[0]) if WORDS else 3 if QUICK else 20)

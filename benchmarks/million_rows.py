@@ -1,6 +1,6 @@
 """Read a csv file of 1,000,000 rows × 20 columns, train stumps with a dense code and predict, within 6 GB.
 
-python benchmarks/million_rows.py [rows]
+python benchmarks/million_rows.py [rows] [--quick]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from common import print_table, save
+from common import QUICK, WORDS, print_table, save
 
 FEATURES, CLASSES, CHUNK, LIMIT_GB = 20, 6, 100_000, 6.0
 COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()"]
@@ -66,9 +66,10 @@ def main(rows: int) -> None:
         wrong = float(np.mean(pd.read_csv(out)["prediction"] != truth))
         size = Path(data).stat().st_size / 2**20
     print_table(table)
-    print(f"\n{rows} rows × {FEATURES} columns, {size:.0f} MB of csv; {100 * wrong:.2f} % wrong on the training rows.")
-    save("million_rows", table)
+    whole = {"rows": rows, "columns": FEATURES, "csv MB": round(size), "training error %": 100 * wrong}
+    print_table([whole])
+    save("million_rows", [*table, whole])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
+    main(int(WORDS[0]) if WORDS else 20_000 if QUICK else 1_000_000)

@@ -1,6 +1,6 @@
 """Repeat the published timing experiment of SPOC and general QP solvers: four quadrants, m examples, β = 1.
 
-    python benchmarks/spoc_vs_qp.py
+    python benchmarks/spoc_vs_qp.py [--quick]
 
 The experiment is figure 5 of Crammer & Singer, On the learnability and design of output codes, measured as in `make
 reproduce ARGS=crammer-figure5`: Clarabel (interior points) solves the dense dual (the comparison of the paper) and the
@@ -15,13 +15,15 @@ import statistics
 from typing import Any
 
 import matplotlib.pyplot as plt
-from common import RESULTS, exponent, interleaved, print_table, save
+from common import QUICK, RESULTS, exponent, interleaved, print_table, save
 
 from outputcodes.decoders.continuous import solve_spoc
-from reproduce.crammer.figure5 import DRAWS, EQUAL, SIZES, STYLES, K, measure
+from reproduce.crammer.figure5 import DRAWS, EQUAL, QUICK_SIZES, STYLES, K, measure
+from reproduce.crammer.figure5 import SIZES as ALL_SIZES
 from reproduce.crammer.general_solver import quadrants
 
 REPEATS = 3
+SIZES = QUICK_SIZES if QUICK else ALL_SIZES
 
 
 def row(m: int) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def plot(rows: list[dict[str, Any]]) -> None:
         axis.semilogy([row["m"] for row in rows], [row[f"{name} ms"] for row in rows], style, label=name)
     axis.set(xlabel="examples", ylabel="milliseconds", title="Four quadrants, β = 1, equal objective")
     axis.legend()
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(exist_ok=True, parents=True)
     fig.savefig(RESULTS / "spoc_vs_qp.svg")
 
 

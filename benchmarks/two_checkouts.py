@@ -93,7 +93,7 @@ def work(folder: str) -> None:
 
 def main(other: str) -> None:
     """Run both checkouts in turn and save the ratios."""
-    from common import load, print_table, save
+    from common import commit_of, load, print_table, save
 
     checkouts = {"other": other, "this": str(Path(__file__).parents[1] / "src")}
     seconds: dict[str, dict[str, list[float]]] = {task: {name: [] for name in checkouts} for task in WORK}
@@ -125,9 +125,11 @@ def main(other: str) -> None:
                 "this / other": median["this"] / median["other"],
                 "error other %": 100 * error[task]["other"],
                 "error this %": 100 * error[task]["this"],
+                "repeats": PROCESSES * REPEATS,
             }
         )
-    save("two_checkouts", rows)
+    commits = {f"{name} checkout": commit_of(Path(path)) for name, path in checkouts.items()}
+    save("two_checkouts", [*rows, commits])
     print_table(rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,16 +74,3 @@ def test_every_committed_cell_that_is_higher_has_an_explanation(committed, name)
     (table,) = (table for table in findings.tables if table.title.startswith("Cells higher"))
     assert table.rows
     assert [row[:3] for row in table.rows if not row[-1]] == []
-
-
-def test_the_readme_sums_up_the_headlines_of_the_page(committed):
-    pattern = r": (\d+) of (\d+) errors .*, (\d+) lower, (\d+) higher"
-    headlines = [headline for section in committed for headline in section.findings.headlines]
-    counts = [list(map(int, re.search(pattern, headline).groups())) for headline in headlines]
-    within, judged, lower, higher = map(sum, zip(*counts, strict=True))
-    assert within + lower + higher == judged
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    (sentence,) = re.findall(
-        r"Of the (\d+) comparable errors [^.]*? (\d+) % are within [^.]*? (\d+) % (?:are )?lower", readme
-    )
-    assert list(map(int, sentence)) == [judged, round(100 * within / judged), round(100 * lower / judged)]

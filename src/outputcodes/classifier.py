@@ -16,9 +16,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.nested_parameters import in_place_of_names
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
@@ -113,7 +114,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
     random_state : int, RandomState or None
         Seeds the code, the columns (each with its own seed) and the folds.
     verbose : int, default=0
-        1 prints the progress of the training.
+        1 shows the progress of the training and the time left, on the standard error stream: as a bar in a terminal,
+        as lines elsewhere.
 
     Attributes
     ----------
@@ -206,7 +208,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        self._train(X, y, sample_weight, None, fit_params)
+        with progress.showing(self.verbose):
+            self._train(X, y, sample_weight, None, fit_params)
         return self
 
     def train(
@@ -223,7 +226,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         `like` was trained on the same sample, perhaps with other parameters: what its learner prepared is used again,
         and its columns are where the training starts if the code is the same and the learner `warm_starts`.
         """
-        return self._train(X, y, sample_weight, like, fit_params)
+        with progress.showing(self.verbose):
+            return self._train(X, y, sample_weight, like, fit_params)
 
     def _train(
         self,
@@ -285,7 +289,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         routing = get_config()["enable_metadata_routing"]
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
+        learner = as_learner(self.estimator, self.variant, fit_params)
         inner = learner.estimators
         X = self._check_features(X, inner, reset=True)
         order = declared_order(y)
@@ -295,7 +299,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         code: Code | DrawnCode
         if sets is None:
             known, code = code_for(self.code, check_classes(y[rows]), order)
-            targets: Targets = OneLabel(known, order)
+            targets: Targets = OneLabel(known)
         else:
             known, targets, asked = np.unique(y[rows]), sets.targets, decoder_of_labels(asked)
             code = MatrixCode(sets.code[known])

@@ -207,6 +207,33 @@ def test_the_potential_of_smooth_boost_falls_as_promised(seed, lam):
             assert ((1 + lam) * (mu.sum(axis=1) - own) <= 1 + 1 / lam + 1e-9).all()
 
 
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), lam=st.sampled_from([0.1, 0.5, 2.0]), spread=st.sampled_from([0.1, 3.0, 40.0]))
+def test_no_example_of_smooth_boost_weighs_more_than_a_quarter_of_one_over_lambda(seed, lam, spread):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(4, size=20)
+    own = np.arange(4) == y[:, None]
+    mu = boosting.smooth_weights(spread * rng.normal(size=(20, 4)), y, lam)
+    assert np.allclose(mu[own] + lam * np.where(own, 0, mu).sum(axis=1), 1)
+    of_example = mu[own] * np.where(own, 0, mu).sum(axis=1)
+    assert of_example.max() <= (1 + 1e-12) / (4 * lam)
+    assert np.allclose(of_example, mu[own] * (1 - mu[own]) / lam)
+    assert (1 + lam) * np.where(own, 0, mu).sum(axis=1).max() <= (1 + 1 / lam) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.5, 2.0])
+def test_the_bound_of_smooth_boosts_weights_is_reached_and_their_ratio_has_none(lam):
+    def pair(score):
+        mu = boosting.smooth_weights([[0.0, score]], [0], lam)[0]
+        return mu[0] * mu[1]
+
+    # e^0 = λ e^D gives μ(y) = ½; far to either side the weight vanishes: learned well, or hopelessly wrong.
+    assert np.isclose(pair(-np.log(lam)), 1 / (4 * lam))
+    assert pair(-30.0) < 1e-9
+    assert pair(30.0) < 1e-9
+    assert pair(-np.log(lam)) / pair(30.0) > 1e6 / lam
+
+
 def test_worked_numbers_of_smooth_boost():
     y, f, h, lam = [0, 0, 1, 2], [1, -1, -1], [1, 1, 1, -1], 0.5
     mu = np.full((4, 3), 0.5)

@@ -31,6 +31,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
@@ -82,6 +83,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     n_iter_no_change: int
     n_jobs: int | None
     random_state: Any
+    verbose: int
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
         raise NotImplementedError
@@ -100,7 +102,8 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainedCode:
         """Do what `fit` does and return the trained code, on which other decoders can be fitted without training."""
         problem, code = self._pose(X, y, sample_weight)
-        trained = problem.grow() if code is None else problem.train(code)
+        with progress.showing(self.verbose):
+            trained = problem.grow() if code is None else problem.train(code)
         fitted, columns = trained.columns.fitted, trained.columns
         if not isinstance(fitted, KeptRounds):
             raise ValueError(

@@ -57,6 +57,8 @@ class AdaBoostMO(SingleCallBooster):
         Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the code, the held-out rows and the estimators.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class AdaBoostMO(SingleCallBooster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.code = code
         self.n_rounds = n_rounds
@@ -117,6 +120,7 @@ class AdaBoostMO(SingleCallBooster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         _, code = code_for(self.code, self.classes_, self.targets_.order)

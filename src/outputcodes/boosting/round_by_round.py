@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.choosing import clearly_less, first_largest, without_noise
 from outputcodes._ground.drawn_code import AnyCode
@@ -121,8 +122,9 @@ class RoundByRound(Learner):
         """Return at most `n_rounds` rounds; with watched rows X, the rounds up to the smallest loss on X."""
         kept: list[Round] = []
         F = np.zeros((len(y), M.shape[1]))
-        best, best_at = np.inf, 0
-        for _, one in zip(range(self.booster.n_rounds), rounds, strict=False):
+        best, best_at, done, total = np.inf, 0, 0, self.booster.n_rounds
+        for done, one in zip(range(1, total + 1), rounds, strict=False):
+            progress.reached(done, total, "rounds")
             if one is None:
                 continue
             kept.append(one)
@@ -135,6 +137,8 @@ class RoundByRound(Learner):
                 best, best_at = loss, len(kept)
             elif len(kept) - best_at >= self.booster.n_iter_no_change:
                 break
+        # It may have stopped early.
+        progress.reached(done, done, "rounds")
         return kept[:best_at] if len(y) else kept
 
     def _without_rounds(self, M: Code | None, sample: Sample) -> tuple[Code, KeptRounds]:

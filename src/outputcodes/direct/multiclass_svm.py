@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.sizes import linear_scores, refuse_huge
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
-from outputcodes._kernel_machines.parameters import KernelParameters
+from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
 
 Array = NDArray[np.float64]
@@ -64,6 +65,8 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         Number of threads for kernels. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seeds the order in which the linear solver visits the examples.
+    verbose : int, default=0
+        1 shows the largest violation on its way to `tol` and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -109,6 +112,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -122,6 +126,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the SVM. A sample weight multiplies C for its row."""
@@ -144,12 +149,13 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
             "tol": self.tol,
             "max_iter": int(self.max_iter),
         }
-        if self.kernel == "linear":
-            solution = solve(X, **problem, seed=as_seed(self.random_state))
-        else:
-            gram = self._gram(X, centred=self.kernel == "rbf")
-            with threads(self.n_jobs) as run:
-                solution = solve(gram, **problem, run=run)
+        with progress.showing(self.verbose), progress.phase("MulticlassSVC", 100, "%"):
+            if self.kernel == "linear":
+                solution = solve(X, **problem, seed=as_seed(self.random_state))
+            else:
+                gram = gram_of(self, X, centred=self.kernel == "rbf")
+                with threads(self.n_jobs) as run:
+                    solution = solve(gram, **problem, run=run)
         self.classes_ = classes
         self._keep(solution)
         for name in ("coef_", "intercept_"):
@@ -208,7 +214,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
-        self._check_kernel_parameters()
+        check_kernel_parameters(self)
         check_n_jobs(self.n_jobs)
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

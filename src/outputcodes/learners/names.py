@@ -52,10 +52,8 @@ def estimators_in(estimator: Any) -> list[Any]:
         return estimators_in(estimator.estimator)
     if isinstance(estimator, (list, tuple)):
         return list(estimator)
-    if estimator is None:
-        estimator = default_learner()
-    elif isinstance(estimator, str):
-        estimator = _by_name(estimator)
+    if estimator is None or isinstance(estimator, str):
+        estimator = named_estimator(estimator)
     return estimator.estimators if isinstance(estimator, Learner) else [estimator]
 
 
@@ -63,7 +61,6 @@ def as_learner(
     estimator: Any,
     variant: Literal["multi-call", "single-call"] = "multi-call",
     fit_params: dict[str, Any] | None = None,
-    verbose: int = 0,
 ) -> Learner:
     """Resolve an estimator, a list of them, a learner, its name or None (`default_learner`) to a learner.
 
@@ -100,7 +97,7 @@ def as_learner(
         given.margin_loss,
         given.scale,
         {**(given.fit_params or {}), **(fit_params or {})},
-        max(verbose, given.verbose),
+        given.verbose,
     )
     if variant == "multi-call":
         return learner

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from typing import Any
 
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns, Learner
@@ -50,7 +51,7 @@ class PerColumn(Learner, BaseEstimator):
     fit_params : dict, optional
         Further arguments of the estimator's `fit`; those with one entry per row are cut to the rows of a column.
     verbose : int, default=0
-        1 prints about ten lines of progress while the columns are trained.
+        1 shows the progress while the columns are trained, as `OutputCodeClassifier(verbose=1)` does.
 
     Examples
     --------
@@ -140,9 +141,13 @@ class PerColumn(Learner, BaseEstimator):
                 params |= _weight_params(estimator, column_weights)
             target = targets_of(estimator, M[y if seen is None else y[seen], j])
             jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
-        # Results one by one only for progress reports: not every joblib backend supports generators.
-        trained = Parallel(n_jobs=n_jobs, return_as="generator" if self.verbose else "list")(jobs)
-        fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)
+        # Within a classifier that shows its progress, the phase has begun.
+        alone = self.verbose and not progress.is_watched()
+        begun = progress.phase("training", len(jobs), "columns") if alone else nullcontext()
+        with progress.showing(self.verbose), begun:
+            # Results one by one only for progress reports: not every joblib backend supports generators.
+            trained = Parallel(n_jobs=n_jobs, return_as="generator" if progress.is_watched() else "list")(jobs)
+            fitted, seen_rows = zip(*_reported(trained, len(jobs)), strict=True)
         # For some estimators the kind of output, or its scale, is known only once they are fitted.
         readings = self._readings(fitted)
         return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, readings, n_jobs)
@@ -307,10 +312,8 @@ def _fit(
     return estimator.fit(X, target, **params), rows
 
 
-def _watched(results: Iterable[Any], total: int, verbose: int) -> Iterable[Any]:
-    """Yield the results; with `verbose`, print the progress about ten times."""
-    start, step = time.perf_counter(), max(1, total // 10)
+def _reported(results: Iterable[Any], total: int) -> Iterable[Any]:
+    """Yield the results, and report how many there are."""
     for done, result in enumerate(results, start=1):
-        if verbose and (done % step == 0 or done == total):
-            print(f"[outputcodes] column {done} of {total} trained, {time.perf_counter() - start:.1f} s")
+        progress.reached(done, total)
         yield result

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
@@ -173,6 +174,7 @@ class BoostedStumps(SharedLearner):
         step = max(1, int(ADDITIONS_PER_CALL / (2 * LANES * sum(block.train.codes.size for block in blocks))))
         for first in range(0, n_rounds, step):
             over_blocks(partial(StumpBlock.advance, first=first, last=first + step), blocks, n_jobs)
+            progress.reached(min(first + step, n_rounds), n_rounds, "rounds")
         fitted = _joined(known, blocks, L)
         if not fitted.n_rounds.all():
             warnings.warn(

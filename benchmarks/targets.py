@@ -1,0 +1,50 @@
+"""What the benchmarks were meant to reach, as data: RESULTS.md says of each whether it was met."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Target:
+    """A bound on a column of a results file, in the rows that fit `where`; `named_by` lists columns that name a row."""
+
+    results: str
+    column: str
+    most: float | None = None
+    least: float | None = None
+    named_by: tuple[str, ...] = ("data",)
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    def met(self, value: float) -> bool:
+        """Return whether a value is within the bound."""
+        return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
+
+    def __str__(self) -> str:
+        # Three digits, but no powers of ten.
+        bound = f"at most {round(self.most, 3):g}" if self.most is not None else f"at least {self.least:g}"
+        where = "".join(f", {value}" for value in self.where.values())
+        return f"{self.column} {bound}{where}"
+
+
+TARGETS = (
+    Target("decoding", "ours / floor", most=2.0, named_by=("n", "L", "k", "loss")),
+    Target("decoding", "peak RSS MB", most=1000, named_by=("n", "L", "k", "loss")),
+    Target("linear", "excess (worst column)", most=1e-4, named_by=("work",)),
+    Target("linear", "ratio", least=1.0, named_by=("work",)),
+    Target("ridge", "theirs / ours", least=1.0, named_by=("code",)),
+    Target("kernel_svm", "fit ratio", least=1.0, named_by=("code",)),
+    Target("stumps", "faster of LightGBM, XGBoost / ours", least=1.0, named_by=("data", "code")),
+    Target("boosting_rounds", "faster peer / MO", least=1.0),
+    Target("calibration", "time ratio one-vs-all", most=3.0),
+    Target("calibration", "time ratio all-pairs", most=3.0),
+    Target("calibration", "time ratio dense", most=3.0),
+    Target("loo_bounds", "bound / folds", most=1 / 3, named_by=("data", "code")),
+    Target("loo_bounds", "bound / SVC", most=0.1, named_by=("data", "code")),
+    Target("multiclass_svm", "ratio", least=1.0, named_by=("data", "C")),
+    Target("trees_growing", "ours / scikit-learn", most=1.5, named_by=("criterion",)),
+    Target("trees_columns", "scikit-learn / ours", least=5.0, named_by=("depth",)),
+    Target("million_rows", "peak, GB", most=6.0, named_by=("step",)),
+)
