@@ -115,7 +115,8 @@ class Problem:
     def grow(self) -> TrainedCode:
         """Train a learner that grows its own code."""
         weight = self.row_weight(np.arange(len(self.y)))
-        code, fitted = self.learner.grow_columns(self.data, self.y, weight, self.rows, self.n_jobs, self.seed)
+        with progress.phase("training", 1, "code"):
+            code, fitted = self.learner.grow_columns(self.data, self.y, weight, self.rows, self.n_jobs, self.seed)
         L = code.shape[1]
         return TrainedCode(self, code, Columns(fitted, np.ones(L, dtype=bool), np.zeros(L)))
 

@@ -346,8 +346,8 @@ def test_columns_that_are_hardly_what_they_seem(tmp_path):
     path.write_text("price,id,colour,note,class\n" + "".join(lines))
     assert read(path).notes == (
         "Left out as empty: 'note'.",
-        "'price': 40 categories in 40 rows, such as '0,5'; numbers need a decimal point.",
-        "'id': 40 categories in 40 rows, such as 'id0'; remove identifiers from the file.",
+        "'price': 40 categories in 40 rows, such as '0,5'; for a decimal comma, use decimal=',' (--decimal ,).",
+        "'id': 40 categories in 40 rows, such as 'id0'; leave out identifiers, drop=['id'] (--drop id).",
     )
 
 
