@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn import multiclass
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -276,7 +277,7 @@ def test_single_call_is_one_problem_on_pairs():
 
 def test_nested_parameters_and_search():
     X, y = iris
-    model = OutputCodeClassifier(SVC(), code=Dense(n_candidates=10), decoder=LossBased("hinge"))
+    model = OutputCodeClassifier(SVC(), code=Dense(n_candidates=10), decoder=LossBased("hinge"), random_state=0)
     assert {"estimator__C", "code__n_candidates", "decoder__zeros"} <= model.get_params().keys()
     grid = {"estimator__C": [0.1, 10], "decoder__zeros": ["count", "ignore"]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
