@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from outputcodes import OutputCodeClassifier
@@ -140,7 +141,29 @@ def test_a_folder_compared_in_another_order_is_another_run(run, tmp_path):
     )
     assert run("compare", path, *words, "--order", "a,b,c").code == 0
     assert run("compare", path, *words, "--order", "a,b,c", "--resume").code == 0
+    assert persistence.load(tmp_path / "out" / "model.skops")[0][-1].code_matrix_.tolist() == [
+        [-1, -1],
+        [1, -1],
+        [1, 1],
+    ]
     assert run("compare", path, *words, "--order", "b,a,c", "--resume").code == 2
+    words = (*words[:-1], tmp_path / "other")
+    assert run("compare", path, *words, "--order", "b,a,c").code == 0
+    assert persistence.load(tmp_path / "other" / "model.skops")[0][-1].code_matrix_.tolist() == [
+        [1, -1],
+        [-1, -1],
+        [1, 1],
+    ]
+
+
+def test_the_order_of_a_parquet_column_is_that_of_the_ordinal_code(run, tmp_path):
+    sizes = pd.Categorical([("low", "mid", "high")[i // 10] for i in range(30)], ["low", "mid", "high"], ordered=True)
+    pd.DataFrame({"x": range(30), "size": sizes}).to_parquet(tmp_path / "t.parquet")
+    words = ("--target", "size", "--learner", "ridge", "--code", "ordinal", "--out", tmp_path / "m.skops")
+    assert run("fit", tmp_path / "t.parquet", *words).code == 0
+    fitted = persistence.load(tmp_path / "m.skops")[0][-1]
+    rows = dict(zip(fitted.classes_.tolist(), fitted.code_matrix_.tolist(), strict=True))
+    assert rows == {"low": [-1, -1], "mid": [1, -1], "high": [1, 1]}
 
 
 def test_separator_decimal_mark_and_columns_left_out(run, fruit, tmp_path):
