@@ -102,7 +102,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainedCode:
         """Do what `fit` does and return the trained code, on which other decoders can be fitted without training."""
         problem, code = self._pose(X, y, sample_weight)
-        with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
+        with progress.showing(self.verbose):
             trained = problem.grow() if code is None else problem.train(code)
         fitted, columns = trained.columns.fitted, trained.columns
         if not isinstance(fitted, KeptRounds):

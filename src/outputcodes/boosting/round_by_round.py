@@ -122,9 +122,9 @@ class RoundByRound(Learner):
         """Return at most `n_rounds` rounds; with watched rows X, the rounds up to the smallest loss on X."""
         kept: list[Round] = []
         F = np.zeros((len(y), M.shape[1]))
-        best, best_at, done = np.inf, 0, 0
-        for done, one in zip(range(1, self.booster.n_rounds + 1), rounds, strict=False):
-            progress.reached(done, self.booster.n_rounds, "rounds")
+        best, best_at, done, total = np.inf, 0, 0, self.booster.n_rounds
+        for done, one in zip(range(1, total + 1), rounds, strict=False):
+            progress.reached(done, total, "rounds")
             if one is None:
                 continue
             kept.append(one)

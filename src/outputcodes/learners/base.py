@@ -73,6 +73,14 @@ class FittedColumns:
         """
         return None
 
+    def feature_parts(self, x: Array, direction: Array) -> Array | None:
+        """Return (d,) what each feature of a row x adds to margins(x) @ direction, a weight for each column.
+
+        What the features don't change, such as intercepts, is left out. None if the margins are not sums over features.
+        """
+        weights = self.coefficients()
+        return None if weights is None else (direction @ weights) * x
+
 
 class Learner:
     """Fits every column of a code on the same X.

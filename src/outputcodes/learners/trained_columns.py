@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.learners.base import FittedColumns
 
@@ -74,6 +74,10 @@ class Columns:
     def feature_importances(self) -> Array | None:
         """Return (d,) shares of the features in the work of the live columns, or None if they are not known."""
         return None if self.fitted is None else self.fitted.feature_importances()
+
+    def feature_parts(self, x: Array, direction: Array) -> Array | None:
+        """Return (d,) what each feature of a row adds to its margins @ direction, or None if that is not known."""
+        return None if self.fitted is None else self.fitted.feature_parts(x, direction[self.live])
 
     def dual(self) -> Array:
         """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""

@@ -7,7 +7,6 @@ trees and our stumps follow the indices they hold, so a forged file can crash th
 """
 
 # Public here, for projects that write files as whole as these: reproduce/ does.
-from outputcodes._ground.files import in_place_of
 from outputcodes.app.persistence.archive import MAX_BYTES
 from outputcodes.app.persistence.errors import (
     DamagedModelError,
@@ -36,7 +35,6 @@ __all__ = [
     "UnsavableModelError",
     "UntrustedTypesError",
     "describe",
-    "in_place_of",
     "load",
     "save",
 ]

@@ -185,6 +185,7 @@ def example(asked: Answers, i: int) -> Data:
     for name in ("scores", "probabilities", "margins", "lead"):
         if facts[name] is not None:
             facts[name] = short(facts[name])
+    facts["features"] = [(name, float(f"{part:.5g}")) for name, part in facts["features"]]
     if asked.images is not None:
         facts["image"] = _shades(asked.images[i])
     return facts

@@ -83,6 +83,16 @@ class FittedStumps(FittedColumns):
         total: Array = np.bincount(self.feature.ravel(), change.ravel(), len(self.categorical)).astype(np.float64)
         return shares(total)
 
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) the sum of the outputs of the stumps on each feature, weighted by the directions of columns."""
+        value = x[self.feature]
+        on_left = np.where(self.categorical[self.feature], value == self.threshold, value <= self.threshold)
+        outputs = np.where(np.isnan(value), 0.0, np.where(on_left, self.left, self.right)) * direction
+        # A constant stump tests no feature.
+        outputs[np.isneginf(self.threshold)] = 0.0
+        total: Array = np.bincount(self.feature.ravel(), outputs.ravel(), len(self.categorical)).astype(np.float64)
+        return total
+
     def truncated(self, n_rounds: int) -> FittedStumps:
         """Return the first rounds, to continue from; without a certificate, as their loss is not known."""
         return FittedStumps(

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.importances import importances
-from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
+from outputcodes._histograms.questions import LEAF, Nodes, find_leaves, goes_left
 from outputcodes.learners.base import Certificate, FittedColumns
 
 Rows = NDArray[np.intp]
@@ -58,6 +58,17 @@ class FittedTrees(FittedColumns):
     def feature_importances(self) -> Array:
         """Return the share of each feature in the decrease of the loss by the questions of all trees, (d,)."""
         return importances(self.nodes, self.weights, self.criterion, self.n_features)
+
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) how the questions about each feature change the output from the root to the leaf of x."""
+        parts, nodes = np.zeros(self.n_features), self.nodes
+        for root, weight in zip(self.roots, direction, strict=True):
+            node = int(root)
+            while weight and nodes.kind[node] != LEAF:
+                child = int(nodes.left[node]) + (not goes_left(x, node, nodes))
+                parts[nodes.feature[node]] += weight * (self.answers[child] - self.answers[node])
+                node = child
+        return parts
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data."""

@@ -224,6 +224,17 @@ function explanation(example, winner) {
       "div",
       { class: "beside" },
       example.probabilities || !drawn ? scoreBars(example, classes) : null,
+      example.features.length
+        ? el(
+            "div",
+            { class: "features" },
+            el("h3", {}, `Features for ${classes[example.predicted]} over ${classes[example.rival]}`),
+            table(
+              ["feature", "adds"],
+              example.features.map(([name, part]) => [name, (part > 0 ? "+" : "") + number(part)]),
+            ),
+          )
+        : null,
       telling.length
         ? el(
             "div",
