@@ -216,3 +216,9 @@ def test_another_separator_is_named_at_prediction(tmp_path):
     path = written(tmp_path / "new.csv", "x;z\n1;1\n")
     with pytest.raises(errors.MissingColumnsError, match=r"no column 'x', 'z'; it has 'x;z'\..*\(--sep ';'\)"):
         list(read_chunks(path, schema))
+
+
+def test_a_nul_in_the_name_of_a_column(tmp_path):
+    path = written(tmp_path / "t.csv", "x\0,class\n1,a\n2,b\n")
+    with pytest.raises(errors.DamagedTableError, match=r"column 'x\\x00' has a NUL character"):
+        read(path)

@@ -93,6 +93,8 @@ class Request:
         """Return the columns to read; refuse equal names, and columns to leave out that the file does not have."""
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
             raise errors.DuplicateColumnsError(f"{path} has more than one column named {', '.join(map(repr, twice))}.")
+        if odd := [name for name in names if "\0" in name]:
+            raise errors.DamagedTableError(f"{path}: the name of the column {odd[0]!r} has a NUL character in it.")
         if absent := sorted(self.without - set(names)):
             raise errors.MissingColumnsError(
                 f"{path} has no column {listed(absent)} to leave out; it has {listed(names)}."
