@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn import multiclass
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
