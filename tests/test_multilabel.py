@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import estimator_checks
+from sklearn.utils import estimator_checks, get_tags
 
 from outputcodes import AdaBoostMH, OutputCodeClassifier, diagnostics
 from outputcodes._ground.targets import label_sets
@@ -236,7 +236,7 @@ def test_searches_and_cross_validation():
 )
 def test_what_is_refused(parameters, labels, message):
     model = OutputCodeClassifier(**({"code": OneVsAll()} | parameters))
-    assert model.__sklearn_tags__().classifier_tags.multi_label == (not parameters)
+    assert get_tags(model).classifier_tags.multi_label == (not parameters)
     with pytest.raises(ValueError, match=message):
         model.fit(X, labels)
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.nested_parameters import in_place_of_names
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,

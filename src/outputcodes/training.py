@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import check_class_numbers, check_n_jobs
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
@@ -186,39 +186,40 @@ class Problem:
         columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of the code
         trained on all rows, is where folds start if the learner `warm_starts`.
         """
-        M, splits = np.asarray(code), self._folds(held_out)
+        code, splits = as_drawn(code), self._folds(held_out)
+        if not isinstance(code, MatrixCode):
+            # Columns that are not written down can't be recognised again.
+            return self._margins(code, None, splits, init)
+        M = code.matrix()
         # Equal columns are one column, unless each has an estimator of its own or all are trained as one.
         joint = self.learner.joint
         placed = joint or self.learner.positional
         keys = [(id(splits), (M if joint else column).tobytes(), j if placed else 0) for j, column in enumerate(M.T)]
         new = np.array([j for j, key in enumerate(keys) if key not in self._remembered], dtype=np.intp)
         if new.size:
-            if splits is None:
-                F = self.fit(M, columns=new).margins(self.data, self.rows)
-            else:
-                F = self._cross_fitted(M, new, splits, init if len(new) == len(keys) else None)
+            F = self._margins(code, new, splits, init if len(new) == len(keys) else None)
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
 
     def leave_one_out_margins(self, code: AnyCode) -> Array:
         """Return leave-one-out margins of a learner with a closed form; NaN where the row was all of its side."""
-        M, y = np.asarray(code), self.labels
-        F = np.full((len(self.rows), M.shape[1]), np.nan)
-        positive, negative = as_drawn(M).signs(np.unique(y))
+        code, y = as_drawn(code), self.labels
+        F = np.full((len(self.rows), code.shape[1]), np.nan)
+        positive, negative = code.signs(np.unique(y))
         live = np.flatnonzero(positive & negative)
         if not live.size:
             return F
-        M = M[:, live]
+        code = code if len(live) == code.shape[1] else code.take(live)
         F[:, live] = self.learner.leave_one_out_margins(
             self.data,
             self.y,
-            M,
+            code,
             self.weight,
-            self._column_weight(as_drawn(M), self.rows),
+            self._column_weight(code, self.rows),
             rows=self.rows,
             n_jobs=self.n_jobs,
         )
-        alone, column = alone_on_its_side(M, y)
+        alone, column = alone_on_its_side(code, y)
         F[alone, live[column]] = np.nan
         return F
 
@@ -234,13 +235,16 @@ class Problem:
         self._splits.append((held_out, splits))
         return self._splits[-1][1]
 
-    def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds, init: Columns | None) -> Array:
-        F = np.full((len(self.rows), len(columns)), np.nan)
+    def _margins(self, code: DrawnCode, columns: Rows | None, splits: Folds | None, init: Columns | None) -> Array:
+        """Margins of all or some columns of a code, trained on all rows or without the row."""
+        if splits is None:
+            return self.fit(code, columns=columns).margins(self.data, self.rows)
+        F = np.full((len(self.rows), code.shape[1] if columns is None else len(columns)), np.nan)
         # Only where the start leaves the result unchanged: boosting would continue rounds that saw the held-out rows.
         init = init if self.learner.warm_starts else None
         for number, (train, test) in enumerate(splits, start=1):
             doing = f"held-out margins, fold {number} of {len(splits)}"
-            fitted = self.fit(M, self.rows[train], columns, init, doing=doing)
+            fitted = self.fit(code, self.rows[train], columns, init, doing=doing)
             # Test sets may overlap: what another split has found stays where this one has nothing.
             F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F
@@ -327,7 +331,7 @@ class TrainedCode:
         return F
 
 
-def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
+def alone_on_its_side(code: AnyCode, y: Rows) -> tuple[Rows, Rows]:
     """Return the examples that are the only ones with their sign in a column, and the column.
 
     Without them the column is constant.
@@ -335,9 +339,15 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
     (array([0, 0]), array([0, 1]))
     """
-    count = np.bincount(y, minlength=len(M))
+    code = as_drawn(code)
+    k, L = code.shape
+    count = np.bincount(y, minlength=k)
     # Only of a class of one example: there are few.
     one = np.flatnonzero(count[y] == 1)
-    sign = M[y[one]]
-    alone, column = np.nonzero(((sign > 0) & (count @ (M > 0) == 1)) | ((sign < 0) & (count @ (M < 0) == 1)))
+    plus, minus = np.zeros(L, dtype=np.intp), np.zeros(L, dtype=np.intp)
+    for block in code.blocks() if one.size else ():
+        members = count[block.classes]
+        plus[block.columns], minus[block.columns] = members @ (block.entries > 0), members @ (block.entries < 0)
+    sign = code.rows(y[one])
+    alone, column = np.nonzero(((sign > 0) & (plus == 1)) | ((sign < 0) & (minus == 1)))
     return one[alone], column

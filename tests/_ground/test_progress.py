@@ -22,9 +22,12 @@ class Terminal(io.StringIO):
         return True
 
 
-def work(stream, steps, seconds):
+def work(stream, steps, seconds, least=0.0):
     clock = Clock()
-    with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("training", steps, "columns"):
+    with (
+        progress.showing(progress=progress.Progress(stream, clock, least)),
+        progress.phase("training", steps, "columns"),
+    ):
         for done in range(1, steps + 1):
             clock.now += seconds
             progress.reached(done, steps)
@@ -39,6 +42,13 @@ def test_lines_where_the_output_is_no_terminal():
         "training: 3 of 4 columns, 6 s, about 2 s left",
         "training: 4 of 4 columns, 8 s",
     ]
+
+
+def test_short_work_leaves_no_line():
+    for seconds, written in ((0.1, ""), (0.9, "training: 2 of 2 columns, 1.8 s\n")):
+        stream = io.StringIO()
+        work(stream, 2, seconds, least=1.5)
+        assert stream.getvalue() == written
 
 
 def test_a_line_per_tenth_of_the_work_none_within_a_second_and_one_per_half_minute():

@@ -26,6 +26,9 @@ SCRIPT = "<script>alert(1)</script>"
 NAMES = ("a", "b", "width (cm)", SCRIPT, "", "a b", '"q"', "ä", "1", "target,x", "=1+1", "a")
 LABELS = ("x", "y", "z", SCRIPT, "1", "01", "1.0", "true", "ä", "a,b", "long " * 30, "-", "'")
 
+DAMAGES = ("short row", "long row", "blank lines", "no header", "quote left open", "NUL", "cut")
+COLUMNS = ("numbers", "numbers", "whole", "texts", "constant", "missing", "all missing", "huge", "mixed", "dates", "=1")
+
 
 @dataclass
 class Case:
@@ -41,8 +44,8 @@ class Case:
 def draw(number: int) -> Case:
     """Return the case with this number."""
     rng = generator(2, number)
-    k = int(one_of(rng, 1, 2, 3, 3, 4, 5))
-    n = int(one_of(rng, 0, 1, 2, 12, 30, 30, 60))
+    k = int(one_of(rng, 1, *[2, 3, 3, 4, 5] * 3))
+    n = int(one_of(rng, 0, 1, 2, *[12, 30, 30, 60] * 4))
     y = rng.integers(k, size=n)
     labels = np.array(rng.permutation(np.array(LABELS, dtype=object))[:k], dtype=object)[y]
     names = [str(name) for name in rng.permutation(np.array(NAMES, dtype=object))[: int(rng.integers(1, 6))]]
@@ -58,10 +61,10 @@ def draw(number: int) -> Case:
         rng, *["none"] * 8, "short row", "long row", "blank lines", "no header", "quote left open", "NUL", "cut"
     )
     form = one_of(rng, *["csv"] * 5, "tsv", "parquet", "arff")
-    encoding = one_of(rng, *["utf-8"] * 4, "utf-8-sig", "latin-1", "utf-16", "cp1252")
+    encoding = one_of(rng, *["utf-8"] * 12, "utf-8-sig", "latin-1", "utf-16", "cp1252")
     content = _written(rng, table, form, encoding, damage)
-    options = ["--target", str(target)] if rng.random() < 0.85 else []
-    if rng.random() < 0.5 and encoding in ("latin-1", "utf-16"):
+    options = ["--target", str(target)] if rng.random() < 0.95 else []
+    if encoding != "utf-8" and rng.random() < 0.7:
         options += ["--encoding", encoding]
     verb = "compare" if rng.random() < 0.15 else "fit"
     options += _compare_options(rng) if verb == "compare" else _fit_options(rng)
@@ -139,7 +142,7 @@ def _column(rng: np.random.Generator, y: np.ndarray) -> tuple[str, list[str]]:
         "huge",
         "mixed",
         "dates",
-        "formulas",
+        "=1",
     )
     numbers = rng.normal(size=n) + y
     values = {
@@ -152,7 +155,7 @@ def _column(rng: np.random.Generator, y: np.ndarray) -> tuple[str, list[str]]:
         "huge": [one_of(rng, "1e300", "-1e200", "1e-320", "0") for _ in range(n)],
         "mixed": [one_of(rng, "12", "1,5", "x", "inf", "nan", "1e400") for _ in range(n)],
         "dates": [f"2024-{1 + i % 12:02}-0{1 + i % 9}" for i in range(n)],
-        "formulas": [one_of(rng, "=1+1", "@x", "+3", '"', "'") for _ in range(n)],
+        "=1": [one_of(rng, "=1+1", "@x", "+3", '"', "'") for _ in range(n)],
     }
     return str(kind), values[kind]
 
@@ -183,7 +186,7 @@ def _written(rng: np.random.Generator, table: list[list[str]], form: str, encodi
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(
                 file,
-                delimiter="\t" if form == "tsv" else one_of(rng, ",", ",", ";"),
+                delimiter="\t" if form == "tsv" else one_of(rng, *[","] * 9, ";"),
                 lineterminator=one_of(rng, "\n", "\r\n"),
                 quoting=one_of(rng, csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
             )
@@ -202,13 +205,16 @@ def _written(rng: np.random.Generator, table: list[list[str]], form: str, encodi
 def _fit_options(rng: np.random.Generator) -> list[str]:
     options = []
     if rng.random() < 0.7:
-        options += ["--learner", one_of(rng, "ridge", "tree", "logistic", "linear-svm", "stumps", "svc", "nonsense")]
+        options += ["--learner", one_of(rng, "ridge", "tree", "logistic", "linear-svm", "stumps", "svc")]
     if rng.random() < 0.4:
-        options += ["--code", one_of(rng, "one-vs-all", "all-pairs", "dense", "ordinal", "nonsense")]
+        options += ["--code", one_of(rng, "one-vs-all", "all-pairs", "dense", "ordinal")]
     if rng.random() < 0.3:
-        options += ["--decoder", one_of(rng, "hamming", "vote", "loss", "nonsense")]
+        options += ["--decoder", one_of(rng, "hamming", "vote", "loss")]
     if rng.random() < 0.4:
-        options += ["--probability", one_of(rng, "softmax", "likelihood", "coupling", "nonsense")]
+        options += ["--probability", one_of(rng, "softmax", "likelihood", "coupling")]
+    # A slip of the finger in one of the words.
+    if options and rng.random() < 0.05:
+        options[int(rng.integers(len(options)))] += "x"
     return options
 
 

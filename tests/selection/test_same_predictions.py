@@ -55,7 +55,7 @@ def test_a_reason_is_given_once_with_all_that_it_concerns():
     assert results == []
     assert notes == [
         "ridge dense, tree dense: too many columns.",
-        "stumps dense: none of the decoders vote can serve it.",
+        "stumps dense: the decoder vote can't be used with this code.",
     ]
 
 

@@ -58,11 +58,16 @@ class Progress:
         By default the standard error stream, so that results can be redirected.
     clock : callable
         Returns seconds.
+    least : float
+        Work that took fewer seconds leaves no line behind.
     """
 
-    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic, least: float = 0.0
+    ) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.clock = clock
+        self.least = least
         self.terminal = self.stream.isatty()
         self.phase: Phase | None = None
         # How many `inside` blocks the reports come from.
@@ -127,9 +132,9 @@ class Progress:
         """End the present phase; if it is whole, say how long it took."""
         assert self.phase is not None
         start = "\r\x1b[K" if self.terminal else ""
-        if whole:
-            taken = duration(self.clock() - self.phase.began)
-            text = f"{start}{self.phase.name}: {self.phase.total} of {self.phase.total} {self.phase.unit}, {taken}"
+        if whole and (taken := self.clock() - self.phase.began) >= self.least:
+            done = f"{self.phase.total} of {self.phase.total} {self.phase.unit}, {duration(taken)}"
+            text = f"{start}{self.phase.name}: {done}"
             print(text, file=self.stream, flush=True)
         elif start:
             print(start, end="", file=self.stream, flush=True)

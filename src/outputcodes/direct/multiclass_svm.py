@@ -16,7 +16,7 @@ from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
-from outputcodes._kernel_machines.parameters import KernelParameters
+from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
 
 Array = NDArray[np.float64]
@@ -151,7 +151,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
             if self.kernel == "linear":
                 solution = solve(X, **problem, seed=as_seed(self.random_state))
             else:
-                gram = self._gram(X, centred=self.kernel == "rbf")
+                gram = gram_of(self, X, centred=self.kernel == "rbf")
                 with threads(self.n_jobs) as run:
                     solution = solve(gram, **problem, run=run)
         self.classes_ = classes
@@ -212,7 +212,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
-        self._check_kernel_parameters()
+        check_kernel_parameters(self)
         check_n_jobs(self.n_jobs)
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

@@ -52,10 +52,8 @@ def estimators_in(estimator: Any) -> list[Any]:
         return estimators_in(estimator.estimator)
     if isinstance(estimator, (list, tuple)):
         return list(estimator)
-    if estimator is None:
-        estimator = default_learner()
-    elif isinstance(estimator, str):
-        estimator = _by_name(estimator)
+    if estimator is None or isinstance(estimator, str):
+        estimator = named_estimator(estimator)
     return estimator.estimators if isinstance(estimator, Learner) else [estimator]
 
 

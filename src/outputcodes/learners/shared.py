@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -51,7 +51,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
-        if len(rows) < len(labels) and weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
+        if len(rows) < len(labels) and weight is not None and not get_tags(self).input_tags.pairwise:
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
         # A kernel keeps its rows of weight 0, which may have a third label; their sign is never used.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)

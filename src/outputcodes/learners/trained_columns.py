@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.row_blocks import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.learners.base import FittedColumns
 

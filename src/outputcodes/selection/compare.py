@@ -19,7 +19,7 @@ from outputcodes._ground.validation import check_classes
 from outputcodes._ground.words import shorten
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders import as_decoder
-from outputcodes.selection.engine import gather, measure_all
+from outputcodes.selection.engine import gather, measure_all, unusable
 from outputcodes.selection.journal import Journal
 from outputcodes.selection.measure import fixed_code, measure
 from outputcodes.selection.metrics import check_metric
@@ -119,7 +119,8 @@ def compare(
         found = measure_all(cells, len(folds), measured, Journal()).found
     results, _ = gather(cells, found, len(folds))
     if not results:
-        raise ValueError(f"None of the decoders {', '.join(read_by)} can serve any of the codes.")
+        reason = unusable(list(read_by))
+        raise ValueError(f"{reason[0].upper()}{reason[1:]} with any of the codes.")
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
     return ranked(results, metric=metric, test_to_train=ratio)
 

@@ -102,6 +102,17 @@ def measure_all(
     return result
 
 
+def unusable(decoders: Sequence[str]) -> str:
+    """Return the beginning of a sentence on decoders that a code does not suit.
+
+    >>> unusable(["vote"]), unusable(["vote", "dag"])
+    ("the decoder vote can't be used", 'none of the decoders vote, dag can be used')
+    """
+    if len(decoders) == 1:
+        return f"the decoder {decoders[0]} can't be used"
+    return f"none of the decoders {', '.join(decoders)} can be used"
+
+
 def gather(
     cells: Iterable[Cell], found: Iterable[Iterable[Measurement]], n_folds: int
 ) -> tuple[list[Result], list[str]]:
@@ -130,7 +141,7 @@ def gather(
         early += [str(cell)] if any(one.unconverged for one in folds) else []
         served = [name for name in cell.decoders or ("",) if all(name in one.decoders for one in folds)]
         if not served:
-            reason = f"none of the decoders {', '.join(cell.decoders)} can serve it."
+            reason = f"{unusable(cell.decoders)} with this code."
             failed.setdefault(reason, []).append(str(cell))
         results += [_result(cell, name, folds) for name in served]
     # A reason is given once, with all that it concerns.

@@ -90,7 +90,10 @@ class Explanation:
             seen, wrong = np.count_nonzero(self.code[own]), len(self.wrong)
             number = {0: "None", seen: "All"}.get(wrong, str(wrong))
             verb = "contradicts" if wrong == 1 else "contradict"
-            parts.append(f"{number} of the {seen} columns that see {label[own]} {verb} its codeword.")
+            columns = f"{number} of the {seen} columns that see {label[own]} {verb}"
+            if seen == 1:
+                columns = f"The one column that sees {label[own]} {'contradicts' if wrong else 'agrees with'}"
+            parts.append(f"{columns} its codeword.")
         if self.scores is not None and self.rival is not None:
             ahead = float(self.scores[self.predicted] - self.scores[self.rival])
             parts.append(

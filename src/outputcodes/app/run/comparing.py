@@ -27,6 +27,7 @@ from outputcodes.selection.measure import attempt, fixed_code, measure
 from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.same_predictions import one_row_each
 from outputcodes.selection.table import caveats, html_ranking
+from outputcodes.selection.table import ranking_columns as ranking_columns
 
 FEW_CLASSES, FEW_ROWS = 3, 8
 # The learners and codes that were trained in this process: their compiled code is loaded.
@@ -143,7 +144,7 @@ class _Measurer:
 
     def __init__(self, source: Source, cells: tuple[Cell, ...], metric: str, seed: int, n_jobs: int | None) -> None:
         self.table, self.pairs, self.cells = source.table, source.splits.pairs, cells
-        self.y, self.classes = source.table.target.to_numpy(), np.array(source.table.schema.classes)
+        self.y, self.classes = source.table.target.to_numpy(), np.array(source.table.schema.classes_in_order)
         self.metric, self.seed, self.n_jobs = metric, seed, n_jobs
 
     def __call__(self, number: int, fold: int) -> Measurement:
@@ -191,5 +192,6 @@ def _described(source: Source, plan: Plan, metric: str, seed: int) -> dict[str, 
         "plan": [{**asdict(cell), "decoders": list(cell.decoders)} for cell in plan.cells],
         "metric": metric,
         "seed": seed,
+        **({"order": list(data.schema.order)} if data.schema.order else {}),
         "versions": {name: version(name) for name in ("outputcodes", "scikit-learn", "numpy")},
     }

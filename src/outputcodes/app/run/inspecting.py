@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ SHARES = {"error", "interval", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
 
 
-def inspect_file(path: str | Path) -> str:
+def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: int = persistence.MAX_BYTES) -> str:
     """Return a model file in words: how it was made, its table, its code, the errors of its columns, its size.
+
+    `trusted` and `max_bytes` are those of `persistence.load`.
 
     Examples
     --------
@@ -30,12 +33,13 @@ def inspect_file(path: str | Path) -> str:
     >>> lines[1], lines[-1][:55]
     ('rows: 150', 'errors of the columns on the training rows: mean 1.00 %')
     """
-    model, manifest = persistence.load(path)
+    model, manifest = persistence.load(path, trusted=trusted, max_bytes=max_bytes)
     versions = ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
     lines = [f"{path}: {Path(path).stat().st_size} bytes, written by {versions}"]
     summary = dict(manifest.summary)
     errors = summary.pop("column_errors", None)
     notes = summary.pop("notes", [])
+    summary.pop("class_shares", None)
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
     shares = SHARES - {"error", "interval"} if summary.get("metric") == "log-loss" else SHARES
     lines += [
@@ -46,6 +50,10 @@ def inspect_file(path: str | Path) -> str:
         kinds = [column.kind for column in schema.columns]
         lines.append("table: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
         lines.append(f"target: {schema.target}, {len(schema.classes)} classes")
+        if schema.order:
+            lines.append(f"order of the classes: {', '.join(map(str, schema.order))}")
+        if schema.identifier is not None:
+            lines.append(f"identifier of the rows: {schema.identifier}")
     lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))

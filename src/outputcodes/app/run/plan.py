@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outputcodes._ground.planning import Planning, Size
@@ -32,6 +32,7 @@ def make_plan(
     decoders: Sequence[str] | None = None,
     metric: str = "error",
     quick: bool = False,
+    ordered: bool = False,
 ) -> Plan:
     """Plan a comparison for n rows, k classes and so many features.
 
@@ -44,6 +45,8 @@ def make_plan(
         For the log-loss only what has probabilities takes part; the scores of other decoders go through a softmax.
     quick : bool
         Few of each.
+    ordered : bool
+        The classes have an order: the ordinal code is tried too.
 
     Examples
     --------
@@ -65,6 +68,8 @@ def make_plan(
         if names is not None:
             continue
         planned = {name: planning for name, planning in _planned(tables[part]) if planning.tried}
+        if part == "codes" and ordered:
+            planned["ordinal"] = replace(CODES["ordinal"]().planning, tried=True, quick=True)
         if quick:
             slow = [name for name in planned if not planned[name].quick]
             hurried += [f"the {part} {', '.join(slow)}"] if slow else []
@@ -121,5 +126,10 @@ def _is_silent(name: str) -> bool:
 
 def _check_names(names: Sequence[str] | None, known: Mapping[str, Any], parameter: str) -> None:
     for name in names or ():
+        if name not in known and parameter == "decoders" and name == "softmax":
+            raise ValueError(
+                "decoders='softmax' is not the name of a decoder: with metric='log-loss' (--metric log-loss), the "
+                "scores of every decoder go through a softmax."
+            )
         if name not in known:
             raise unknown_name(parameter, name, known)
