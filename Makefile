@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-haswell bench docs reproduce clean
+.PHONY: demo test test-haswell fuzz bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -21,6 +21,11 @@ test-haswell: .venv/installed
 	# What was compiled for older sources may be stale.
 	rm -rf build/numba-haswell
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python .ci/as_haswell.py $(BIN)/pytest -q -n 2
+
+# N odd tables through the command line and N odd combinations of estimator, code, decoder and data; tests run 300 of each.
+fuzz: N ?= 1000
+fuzz: .venv/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzzing $(N) $(ARGS)
 
 # What is older than the code is measured again, script by script; a run that was stopped continues where it ended.
 # `make bench ARGS=--list` shows the expected minutes, ARGS="linear trees" runs some, ARGS=--quick tries all on a few rows.

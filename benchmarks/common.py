@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import sklearn
 
-from outputcodes.app.persistence import in_place_of
+from outputcodes.app import in_place_of
 
 ROOT = Path(__file__).parents[1]
 # The published experiments are not part of the installed package: benchmarks import `reproduce` from the repository.

@@ -64,7 +64,7 @@ def same_objective(model: OutputCodeClassifier, peers: list[SVC], X: np.ndarray,
     for j, peer in enumerate(peers):
         # LIBSVM numbers rows within those of its column.
         seen = np.flatnonzero(model.code_matrix_[labels, j])
-        alpha = fitted.coefficients(np.arange(len(y)))[j]
+        alpha = fitted.beta(np.arange(len(y)))[j]
         values = []
         for rows, beta in ((np.flatnonzero(alpha), alpha[alpha != 0]), (seen[peer.support_], peer.dual_coef_[0])):
             values.append(dual_objective(fitted.kernel.block(*[fitted.kernel.features(X[rows])] * 2), beta))

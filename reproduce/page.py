@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from outputcodes.app.persistence import in_place_of
+from outputcodes.app import in_place_of
 from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit, unit_key
 from reproduce.judging import LEVEL
 

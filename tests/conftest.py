@@ -1,16 +1,42 @@
 """What tests of several rooms need, and the count of what was skipped."""
 
+import _thread
 import signal
+import threading
+import time
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, however long the first of them compiles; `--hypothesis-profile=random` tries others.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("random", deadline=None)
+settings.load_profile("fixed")
 
 
 @pytest.fixture
 def keyboard():
-    """Interrupts are heard, also where the tests run as a background job, whose shell makes it ignore them."""
+    """A context that interrupts what runs in it after some seconds, and gives it a few seconds of processor to stop.
+
+    Interrupts are heard, also where the tests run as a background job, whose shell makes it ignore them. The time is
+    that of this process: the machine may be busy with others.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
+
+    @contextmanager
+    def interrupted(after, within):
+        start = time.process_time()
+        try:
+            threading.Timer(after, _thread.interrupt_main).start()
+            yield
+        except KeyboardInterrupt:
+            assert time.process_time() - start < within
+        else:
+            pytest.fail("it was not interrupted")
+
+    yield interrupted
     signal.signal(signal.SIGINT, before)
 
 

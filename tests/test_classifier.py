@@ -319,9 +319,9 @@ def test_meta_estimators_are_read_as_they_turn_out():
 def test_progress_is_printed_on_request(capsys):
     X, y = iris
     model = OutputCodeClassifier(LogisticRegression(max_iter=1000), code="all-pairs", verbose=1).fit(X, y)
-    assert "column 3 of 3 trained" in capsys.readouterr().out
+    assert "training: 3 of 3 columns, " in capsys.readouterr().err
     model.set_params(verbose=0).fit(X, y)
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr() == ("", "")
 
 
 def test_probabilities_only_classifiers_are_used_through_their_log_odds():

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import estimator_checks
+from sklearn.utils import estimator_checks, get_tags
 
 from outputcodes import AdaBoostMH, OutputCodeClassifier, diagnostics
 from outputcodes._ground.targets import label_sets
@@ -193,7 +193,7 @@ def test_any_number_of_jobs_gives_the_same_bits(name):
 def test_labels_that_all_rows_have_or_none():
     constant = Y.copy()
     constant[:, 1], constant[:, 3] = 1, 0
-    with pytest.warns(UserWarning, match="2 of 5 columns.*return a constant: 1, 3"):
+    with pytest.warns(UserWarning, match="2 of 5 labels are the same in all rows .*: 1, 3"):
         model = several("ridge", probability="likelihood").fit(X, constant)
     assert np.array_equal(model.margins(X)[:, [1, 3]], np.tile([1.0, -1.0], (150, 1)))
     assert np.array_equal(model.predict(X)[:, [1, 3]], constant[:, [1, 3]])
@@ -236,7 +236,7 @@ def test_searches_and_cross_validation():
 )
 def test_what_is_refused(parameters, labels, message):
     model = OutputCodeClassifier(**({"code": OneVsAll()} | parameters))
-    assert model.__sklearn_tags__().classifier_tags.multi_label == (not parameters)
+    assert get_tags(model).classifier_tags.multi_label == (not parameters)
     with pytest.raises(ValueError, match=message):
         model.fit(X, labels)
 

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
-from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
+from outputcodes._ground.nested_parameters import in_place_of_names
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
     check_features,
-    check_targets,
     check_weight,
     take_rows,
 )
-from outputcodes.codes import Code, OneVsAll, check_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, LossBased, Softmax, as_decoder
+from outputcodes.codes import Code, OneVsAll, as_code, check_code, code_for
+from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
-from outputcodes.learners.foreign import entrance, input_tags
-from outputcodes.learners.names import as_learner, estimators_in
-from outputcodes.training import Problem, TrainedCode, warn_of_constant_columns
+from outputcodes.learners.attributes import FeatureAttributes
+from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
+from outputcodes.learners.names import as_learner, estimators_in, named_estimator
+from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
+from outputcodes.training import Problem, TrainedCode
 
 Array = NDArray[np.float64]
 
@@ -66,7 +70,7 @@ class Posed:
         return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
 
 
-class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
     If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
@@ -75,19 +79,22 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     Parameters
     ----------
     estimator : estimator, list of estimators or learner, optional
-        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or the name of a
-        learner in `outputcodes.learners`; a list has one estimator per column. None is the learner "linear-svm", or
-        scikit-learn's logistic regression with variant="single-call". `outputcodes.learners.foreign` describes how the
-        margins of other estimators are read; wrap an estimator in `outputcodes.learners.PerColumn` to change that.
+        The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or a learner of
+        `outputcodes.learners` or its name ("kernel-svm", "linear-svm", "logistic", "ridge", "stumps", "tree"); a list
+        has one estimator per column. None is "linear-svm", or scikit-learn's logistic regression with
+        variant="single-call". `outputcodes.learners.foreign` describes how the margins of other estimators are read;
+        wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"), an object of `outputcodes.codes`, your own matrix in {-1, 0, +1} with one row per class in sorted
-        order, or a mapping from label to row (or a data frame indexed by label). A mapping may contain classes that are
-        absent from the sample; they can be predicted.
+        "bch"; made from data "designed", "decoc", "forest", "ecoc-one"), an object of `outputcodes.codes`, your own
+        matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
+        indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
+        "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
     decoder : str or Decoder, default="loss"
-        "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss, "vote", "dag",
-        "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density",
-        "accuracy-weighted", "likelihood", "coupling", or an object of `outputcodes.decoders`.
+        "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
+        "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
+        "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
+        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`.
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
@@ -107,7 +114,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     random_state : int, RandomState or None
         Seeds the code, the columns (each with its own seed) and the folds.
     verbose : int, default=0
-        1 prints the progress of the training.
+        1 shows the progress of the training and the time left, on the standard error stream: as a bar in a terminal,
+        as lines elsewhere.
 
     Attributes
     ----------
@@ -120,6 +128,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     code_ : DrawnCode
         The same as an object.
     columns_ : the fitted columns; `columns_.fitted` is what the learner returned
+    coef_, intercept_ : ndarrays of shape (L, d) and (L,)
+        If all columns are linear: margins are X @ coef_.T + intercept_.
+    feature_importances_ : ndarray of shape (d,)
+        If the columns are trees or stumps: the share of each feature in the decrease of the training loss (trees) or in
+        the changes of the margins (stumps), over all columns; of other estimators the mean of their own.
     decoder_ : the fitted decoder
     class_weight_ : ndarray of shape (k,) or None
         The factor of each class.
@@ -149,6 +162,9 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
            [0, 0, 0, 0]])
     """
 
+    columns_: Columns
+    _probability_advice: ClassVar[str] = "set probability='likelihood', 'coupling' or 'softmax' before fit"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -174,13 +190,26 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         self.random_state = random_state
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a nested one, such as `estimator__C`, puts an object in the place of a name or None.
+
+        >>> OutputCodeClassifier("kernel-svm").set_params(estimator__C=10).estimator
+        KernelSVM(C=10)
+        """
+        foreign = params.get("variant", self.variant) == "single-call"
+        objects: dict[str, Callable[[Any], Any]]
+        objects = {"estimator": partial(named_estimator, foreign=foreign), "code": as_code, "decoder": as_decoder}
+        super().set_params(**in_place_of_names(params, partial(getattr, self), objects))
+        return self
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train every column of the code.
 
         Rows of weight zero are left out. Further arguments go to the estimator's `fit`: by request if
         scikit-learn's metadata routing is on, else as they are.
         """
-        self._train(X, y, sample_weight, None, fit_params)
+        with progress.showing(self.verbose):
+            self._train(X, y, sample_weight, None, fit_params)
         return self
 
     def train(
@@ -197,7 +226,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         `like` was trained on the same sample, perhaps with other parameters: what its learner prepared is used again,
         and its columns are where the training starts if the code is the same and the learner `warm_starts`.
         """
-        return self._train(X, y, sample_weight, like, fit_params)
+        with progress.showing(self.verbose):
+            return self._train(X, y, sample_weight, like, fit_params)
 
     def _train(
         self,
@@ -213,8 +243,8 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         # Refused before the training, where it can be known.
         decoder = decoder_for(asked, problem.learner.loss, code)
         trained = problem.train(code, init=like)
-        warn_of_constant_columns(trained.columns)
-        if trained.signs_only and isinstance(asked, LossBased) and asked.loss != "hamming":
+        warn_of_constant_columns(trained.columns, labels=posed.targets.multilabel)
+        if trained.signs_only and asked.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
@@ -259,14 +289,16 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         routing = get_config()["enable_metadata_routing"]
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        learner = as_learner(self.estimator, self.variant, fit_params, self.verbose)
-        X = self._check_features(X, reset=True)
+        learner = as_learner(self.estimator, self.variant, fit_params)
+        inner = learner.estimators
+        X = self._check_features(X, inner, reset=True)
+        order = declared_order(y)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
         rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         code: Code | DrawnCode
         if sets is None:
-            known, code = code_for(self.code, check_classes(y[rows]))
+            known, code = code_for(self.code, check_classes(y[rows]), order)
             targets: Targets = OneLabel(known)
         else:
             known, targets, asked = np.unique(y[rows]), sets.targets, decoder_of_labels(asked)
@@ -275,10 +307,10 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and not isinstance(X, RowBlocks) and not get_tags(self).input_tags.pairwise:
+        if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
-        if routing and all(map(_refuses_weight, estimators_in(self.estimator))):
+        if routing and all(map(refuses_weight, inner)):
             weight = None
         problem = Problem(
             learner,
@@ -304,26 +336,18 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
         kind, given = posterior[self.probability], as_decoder(self.decoder)
         return given if isinstance(given, kind) else kind()
 
-    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
-        """The label of each row; of a multilabel y the number of its label set, and these sets."""
-        if not indicates_labels(y):
-            return check_targets(self, X, y), None
-        if (objection := self._objection_to_label_sets()) is not None:
-            raise ValueError(f"y is multilabel, {objection}")
-        sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
-        return sets.numbers, sets
-
     def _objection_to_label_sets(self) -> str | None:
-        """Why y can't be multilabel, or None."""
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
-            return "with a column for each label: use code='one-vs-all', or give one label per row."
+            return "y is multilabel, with a column for each label: use code='one-vs-all', or give one label per row."
         if self.class_weight is not None:
-            return "and class_weight is for classes: use column_weight='balanced', or give sample_weight."
-        decoder = self.decoder
-        joint = isinstance(decoder, (Coupling, Softmax)) or (isinstance(decoder, str) and decoder == "coupling")
-        if joint or self.probability not in (None, "likelihood"):
-            return "and each label has its own probability: use probability='likelihood', or None for none."
+            return (
+                "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
+            )
+        if self.probability not in (None, "likelihood") or not as_decoder(self.decoder).serves_label_sets:
+            return (
+                "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
+                "none."
+            )
         return None
 
     def _class_weights(self, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
@@ -342,12 +366,11 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
-        return self.columns_.margins(self._check_features(X, reset=False))
+        return self.columns_.margins(self._check_features(X, estimators_in(self.estimator), reset=False))
 
-    def _check_features(self, X: Any, *, reset: bool) -> Any:
-        tags = get_tags(self).input_tags
-        # A pipeline may begin with an imputer; where none of its steps takes NaN, one of them will say so.
-        tags.allow_nan |= any(entrance(one) is not one for one in estimators_in(self.estimator))
+    def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
+        tags = accepted_input(estimators)
+        tags.allow_nan |= may_impute(estimators)
         if isinstance(X, RowBlocks) and tags.pairwise:
             X = X.joined()
         if isinstance(X, RowBlocks):
@@ -365,14 +388,5 @@ class OutputCodeClassifier(DecodingClassifier, MetaEstimatorMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = [input_tags(estimator) for estimator in estimators_in(self.estimator)]
-        for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
-            setattr(tags.input_tags, name, all(getattr(one, name) for one in inner))
-        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
+        tags.input_tags = accepted_input(estimators_in(self.estimator))
         return tags
-
-
-def _refuses_weight(estimator: Any) -> bool:
-    """Whether metadata routing was told not to pass sample weights to the estimator."""
-    own = getattr(get_routing_for_object(estimator), "fit", None)
-    return own is not None and own.requests.get("sample_weight") is False

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from outputcodes._ground.validation import check_weight
+from outputcodes.decoders.classifier import DecodingClassifier
 
 Array = NDArray[np.float64]
 
@@ -236,7 +237,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return
         if not isinstance(self.reject_beyond, Real) or not 0 <= self.reject_beyond <= 1:
             raise ValueError(f"reject_beyond={self.reject_beyond!r} must be a number between 0 and 1.")
-        if not (hasattr(self.estimator_, "margins") and hasattr(self.estimator_, "code_matrix_")):
+        if not isinstance(self.estimator_, DecodingClassifier):
             raise ValueError(
                 f"reject_beyond needs the margins of an output code; {type(self.estimator).__name__} has none."
             )

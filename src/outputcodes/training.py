@@ -2,69 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.drawn_code import AnyCode, DrawnCode, as_drawn
+from outputcodes._ground import progress
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
-from outputcodes._ground.row_blocks import RowBlocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
-from outputcodes.learners import FittedColumns, Learner
+from outputcodes.learners import Learner
+from outputcodes.learners.trained_columns import Columns
 
 __all__ = ["Columns", "Problem", "RowBlocks", "TrainedCode"]
 
 Array = NDArray[np.float64]
-
-
-class Columns:
-    """The trained columns of a code.
-
-    Attributes
-    ----------
-    fitted : FittedColumns or None
-        The live columns, as the learner returned them; None if there are none.
-    live : ndarray of bool, shape (L,)
-        Which columns had both signs on the sample.
-    constant : ndarray, shape (L,)
-        The output of the other columns: the one sign they had, or 0 if they had no example.
-    """
-
-    def __init__(self, fitted: FittedColumns | None, live: NDArray[np.bool_], constant: Array) -> None:
-        self.fitted = fitted
-        self.live = live
-        self.constant = constant
-
-    def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """Return (n, L) margins of new X, or of some rows of prepared data."""
-        if isinstance(X, RowBlocks):
-            return np.concatenate([self.margins(block) for block in X])
-        if self.fitted is None:
-            return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
-        return self.with_constants(self.fitted.margins(X, rows))
-
-    def with_constants(self, live: Array) -> Array:
-        """Return the margins of all columns, given those of the live ones."""
-        if self.live.all():
-            return live
-        F = np.tile(self.constant, (len(live), 1))
-        F[:, self.live] = live
-        return F
-
-    def dual(self) -> Array:
-        """Return the dual variables (n, L) of the training rows, 0 in columns that were not trained."""
-        if self.fitted is None:
-            raise ValueError("No column of the code has both signs on the sample: there are no dual variables.")
-        live = self.fitted.dual()
-        if self.live.all():
-            return live
-        alpha = np.zeros((len(live), len(self.live)))
-        alpha[:, self.live] = live
-        return alpha
 
 
 class Problem:
@@ -80,6 +35,9 @@ class Problem:
     weight : ndarray of shape (n,), optional
     rows : ndarray, optional
         The rows that count; None is all. Rows without weight are to be left out.
+    held_out : ndarray, optional
+        Further rows, which no column is trained on: decoders that need held-out margins learn from those of these rows.
+        Without them, such margins are cross-fitted.
     class_weight : ndarray of shape (k,), optional
         Multiplies the weights of each class, in columns and decoders.
     balanced : bool, default=False
@@ -112,6 +70,7 @@ class Problem:
         weight: Array | None = None,
         *,
         rows: Rows | None = None,
+        held_out: Rows | None = None,
         class_weight: Array | None = None,
         balanced: bool = False,
         given: tuple[NDArray[Any], Rows] | None = None,
@@ -119,13 +78,17 @@ class Problem:
         n_jobs: int | None = None,
         seed: int = 0,
     ) -> None:
+        if not isinstance(learner, Learner):
+            raise ValueError(f"learner={learner!r} must be a Learner; as_learner makes one of a name or an estimator.")
+        y = check_class_numbers(y)
         self.learner = learner
         self.X = X.joined() if isinstance(X, RowBlocks) and not learner.takes_blocks else X
         self.y, self.weight = y, weight
         self.class_weight, self.balanced = class_weight, balanced
         self.rows = np.arange(len(y)) if rows is None else rows
+        self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
-        self.n_jobs = n_jobs
+        self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
@@ -146,14 +109,27 @@ class Problem:
         start = init.columns if init is not None and usable and code.same_as(init.code) else None
         return TrainedCode(self, code, self.fit(code, init=start))
 
+    def grow(self) -> TrainedCode:
+        """Train a learner that grows its own code."""
+        weight = self.row_weight(np.arange(len(self.y)))
+        with progress.phase("training", 1, "code"):
+            code, fitted = self.learner.grow_columns(self.data, self.y, weight, self.rows, self.n_jobs, self.seed)
+        L = code.shape[1]
+        return TrainedCode(self, code, Columns(fitted, np.ones(L, dtype=bool), np.zeros(L)))
+
     def fit(
         self,
         code: AnyCode,
         rows: Rows | None = None,
         columns: Rows | None = None,
         init: Columns | None = None,
+        *,
+        doing: str = "training",
     ) -> Columns:
-        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others."""
+        """Train all or some columns of a code on all or some rows; `init` are the same columns, trained on others.
+
+        `doing` is the name of this work in reports of progress.
+        """
         code, rows = as_drawn(code), self.rows if rows is None else rows
         n_columns = code.shape[1]
         if columns is None:
@@ -161,32 +137,34 @@ class Problem:
         else:
             code = code.take(columns)
         positive, negative = code.signs(np.unique(self.y[rows]))
-        live = positive & negative
+        live = positive & negative | self.learner.trains_one_sided
         # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
         if not live.any():
             return Columns(None, live, constant)
         code = code if live.all() else code.take(np.flatnonzero(live))
         everything = np.array_equal(rows, np.arange(len(self.y)))
-        fitted = self.learner.take(columns[live], n_columns).fit_columns(
-            self.data,
-            self.y,
-            code,
-            self.weight,
-            self._column_weight(code, rows),
-            rows=None if everything else rows,
-            init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
-            n_jobs=self.n_jobs,
-            seed=self.seed,
-        )
+        with progress.phase(doing, code.shape[1], "columns"):
+            fitted = self.learner.take(columns[live], n_columns).fit_columns(
+                self.data,
+                self.y,
+                code,
+                self.weight,
+                self._column_weight(code, rows),
+                rows=None if everything else rows,
+                init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
+                n_jobs=self.n_jobs,
+                seed=self.seed,
+            )
         return Columns(fitted, live, constant)
 
-    def row_weight(self) -> Array | None:
+    def row_weight(self, rows: Rows | None = None) -> Array | None:
         """Return the weight of each of `rows` in all columns; None if they are equal."""
-        own = None if self.weight is None else self.weight[self.rows]
+        rows = self.rows if rows is None else rows
+        own = None if self.weight is None else self.weight[rows]
         if self.class_weight is None:
             return own
-        classwise: Array = self.class_weight[self.labels]
+        classwise: Array = self.class_weight[self.y[rows]]
         return classwise if own is None else own * classwise
 
     def _column_weight(self, code: DrawnCode, rows: Rows) -> Array | None:
@@ -208,39 +186,40 @@ class Problem:
         columns trained without the row, NaN where a fold lacked a sign of the column. `init`, the columns of the code
         trained on all rows, is where folds start if the learner `warm_starts`.
         """
-        M, splits = np.asarray(code), self._folds(held_out)
+        code, splits = as_drawn(code), self._folds(held_out)
+        if not isinstance(code, MatrixCode):
+            # Columns that are not written down can't be recognised again.
+            return self._margins(code, None, splits, init)
+        M = code.matrix()
         # Equal columns are one column, unless each has an estimator of its own or all are trained as one.
         joint = self.learner.joint
         placed = joint or self.learner.positional
         keys = [(id(splits), (M if joint else column).tobytes(), j if placed else 0) for j, column in enumerate(M.T)]
         new = np.array([j for j, key in enumerate(keys) if key not in self._remembered], dtype=np.intp)
         if new.size:
-            if splits is None:
-                F = self.fit(M, columns=new).margins(self.data, self.rows)
-            else:
-                F = self._cross_fitted(M, new, splits, init if len(new) == len(keys) else None)
+            F = self._margins(code, new, splits, init if len(new) == len(keys) else None)
             self._remembered |= {keys[j]: f for j, f in zip(new, F.T, strict=True)}
         return np.column_stack([self._remembered[key] for key in keys])
 
     def leave_one_out_margins(self, code: AnyCode) -> Array:
         """Return leave-one-out margins of a learner with a closed form; NaN where the row was all of its side."""
-        M, y = np.asarray(code), self.labels
-        F = np.full((len(self.rows), M.shape[1]), np.nan)
-        positive, negative = as_drawn(M).signs(np.unique(y))
+        code, y = as_drawn(code), self.labels
+        F = np.full((len(self.rows), code.shape[1]), np.nan)
+        positive, negative = code.signs(np.unique(y))
         live = np.flatnonzero(positive & negative)
         if not live.size:
             return F
-        M = M[:, live]
+        code = code if len(live) == code.shape[1] else code.take(live)
         F[:, live] = self.learner.leave_one_out_margins(
             self.data,
             self.y,
-            M,
+            code,
             self.weight,
-            self._column_weight(as_drawn(M), self.rows),
+            self._column_weight(code, self.rows),
             rows=self.rows,
             n_jobs=self.n_jobs,
         )
-        alone, column = alone_on_its_side(M, y)
+        alone, column = alone_on_its_side(code, y)
         F[alone, live[column]] = np.nan
         return F
 
@@ -256,12 +235,16 @@ class Problem:
         self._splits.append((held_out, splits))
         return self._splits[-1][1]
 
-    def _cross_fitted(self, M: NDArray[np.int8], columns: Rows, splits: Folds, init: Columns | None) -> Array:
-        F = np.full((len(self.rows), len(columns)), np.nan)
+    def _margins(self, code: DrawnCode, columns: Rows | None, splits: Folds | None, init: Columns | None) -> Array:
+        """Margins of all or some columns of a code, trained on all rows or without the row."""
+        if splits is None:
+            return self.fit(code, columns=columns).margins(self.data, self.rows)
+        F = np.full((len(self.rows), code.shape[1] if columns is None else len(columns)), np.nan)
         # Only where the start leaves the result unchanged: boosting would continue rounds that saw the held-out rows.
         init = init if self.learner.warm_starts else None
-        for train, test in splits:
-            fitted = self.fit(M, self.rows[train], columns, init)
+        for number, (train, test) in enumerate(splits, start=1):
+            doing = f"held-out margins, fold {number} of {len(splits)}"
+            fitted = self.fit(code, self.rows[train], columns, init, doing=doing)
             # Test sets may overlap: what another split has found stays where this one has nothing.
             F[test] = np.where(fitted.live, fitted.margins(self.data, self.rows[test]), F[test])
         return F
@@ -326,10 +309,21 @@ class TrainedCode:
 
     def fit_decoder(self, decoder: Decoder) -> Decoder:
         """Fit a decoder of these columns on the margins that it needs, and return it."""
+        if not isinstance(decoder, Decoder):
+            raise ValueError(
+                f"fit_decoder takes a Decoder, not {decoder!r}; decoder(...) makes one of a name and fits it."
+            )
         if decoder.needs is None:
             return decoder
-        F = self.training_margins() if decoder.needs == "train" else self.held_out_margins(decoder.cv)
-        return decoder.fit(F, self.problem.labels, decoder.as_read(self.code), self.problem.row_weight())
+        problem, rows = self.problem, self.problem.rows
+        if decoder.needs == "train":
+            F = self.training_margins()
+        elif problem.held_out is None:
+            F = self.held_out_margins(decoder.cv)
+        else:
+            rows = problem.held_out
+            F = self.columns.margins(problem.data, rows)
+        return decoder.fit(F, problem.y[rows], decoder.as_read(self.code), problem.row_weight(rows))
 
     def _with_constants(self, F: Array) -> Array:
         constant = ~self.columns.live
@@ -337,7 +331,7 @@ class TrainedCode:
         return F
 
 
-def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
+def alone_on_its_side(code: AnyCode, y: Rows) -> tuple[Rows, Rows]:
     """Return the examples that are the only ones with their sign in a column, and the column.
 
     Without them the column is constant.
@@ -345,22 +339,15 @@ def alone_on_its_side(M: NDArray[np.int8], y: Rows) -> tuple[Rows, Rows]:
     >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
     (array([0, 0]), array([0, 1]))
     """
-    count = np.bincount(y, minlength=len(M))
+    code = as_drawn(code)
+    k, L = code.shape
+    count = np.bincount(y, minlength=k)
     # Only of a class of one example: there are few.
     one = np.flatnonzero(count[y] == 1)
-    sign = M[y[one]]
-    alone, column = np.nonzero(((sign > 0) & (count @ (M > 0) == 1)) | ((sign < 0) & (count @ (M < 0) == 1)))
+    plus, minus = np.zeros(L, dtype=np.intp), np.zeros(L, dtype=np.intp)
+    for block in code.blocks() if one.size else ():
+        members = count[block.classes]
+        plus[block.columns], minus[block.columns] = members @ (block.entries > 0), members @ (block.entries < 0)
+    sign = code.rows(y[one])
+    alone, column = np.nonzero(((sign > 0) & (plus == 1)) | ((sign < 0) & (minus == 1)))
     return one[alone], column
-
-
-def warn_of_constant_columns(columns: Columns, stacklevel: int = 4) -> None:
-    """Warn about columns of a trained code that return a constant."""
-    constant = np.flatnonzero(~columns.live)
-    if constant.size:
-        shown = ", ".join(map(str, constant[:10])) + (", …" if constant.size > 10 else "")
-        warnings.warn(
-            f"{constant.size} of {columns.live.size} columns of the code have only one sign, or none, on this "
-            f"sample and return a constant: {shown}.",
-            UserWarning,
-            stacklevel=stacklevel,
-        )

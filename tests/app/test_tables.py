@@ -183,6 +183,7 @@ BAD = {
     "latin.csv": ("x,class\n1,é\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "latin_header.csv": ("é,class\n1,a\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "wide.csv": ("x,class\n1,a\n2,b\n".encode("utf-16"), errors.WrongEncodingError, "encoding"),
+    "zero.csv": (b"x\0,class\n1,a\n2,b\n", errors.DamagedTableError, "holds a NUL character"),
     "twice.csv": (b"x,x,class,y,y\n1,2,a,1,1\n", errors.DuplicateColumnsError, "'x', 'y'"),
     "target.csv": (b"x,y\n1,a\n", errors.NoTargetError, "'x', 'y'"),
     "unlabelled.csv": (b"x,class\n1,\n2,?\n", errors.NoLabelsError, "'class'"),
@@ -346,8 +347,8 @@ def test_columns_that_are_hardly_what_they_seem(tmp_path):
     path.write_text("price,id,colour,note,class\n" + "".join(lines))
     assert read(path).notes == (
         "Left out as empty: 'note'.",
-        "'price': 40 categories in 40 rows, such as '0,5'; numbers need a decimal point.",
-        "'id': 40 categories in 40 rows, such as 'id0'; remove identifiers from the file.",
+        "'price': 40 categories in 40 rows, such as '0,5'; for a decimal comma, use decimal=',' (--decimal ,).",
+        "'id': 40 categories in 40 rows, such as 'id0'; leave out identifiers, drop=['id'] (--drop id).",
     )
 
 

@@ -47,6 +47,8 @@ def test_good_codes_come_back_as_contiguous_int8(M, strict):
         ([[1, 0, -1], [-1, 0, 1]], "all-zero columns 1:.*remove"),
         ([[1, -1], [-1, 1], [1, -1]], "equal rows 0 and 2:"),
         ([[1, 0, -1], [-1, 1, 1], [1, 0, -1]], "equal rows 0 and 2:"),
+        (np.eye(3), r"columns with one sign only 0, 1, 2: .*over \{0, 1\} by 2 \* M - 1"),
+        ([[1, 0], [0, 1], [1, 1]], r"columns with one sign only 0, 1: .*over \{0, 1\} by 2 \* M - 1"),
     ],
 )
 @pytest.mark.parametrize("strict", [False, True])
@@ -65,12 +67,20 @@ def test_one_sided_columns_warn_or_are_refused():
         check_code(M, strict=True)
 
 
-def test_zero_one_codes_are_recognised():
-    with (
-        pytest.warns(UserWarning, match=r"over \{0, 1\} by 2 \* M - 1"),
-        pytest.warns(UserWarning, match="no column opposes 0 and 1, 0 and 2, 1 and 2"),
-    ):
-        check_code([[1, 0], [0, 1], [1, 1]])
+@pytest.mark.parametrize(
+    ("M", "message"),
+    [
+        # Only the first column is trained: it tells class 0 from the others, and nothing tells these apart.
+        (
+            [[1, 1], [-1, 0], [-1, 1]],
+            "rows 1 and 2 are equal in all columns with both signs: columns with one sign only 1",
+        ),
+        ([[1, 1], [-1, 1], [0, 1]], "rows 2 are zero in all columns with both signs: columns with one sign only 1"),
+    ],
+)
+def test_classes_that_only_one_sided_columns_distinguish_are_refused(M, message):
+    with pytest.raises(ValueError, match=message):
+        check_code(M)
 
 
 @pytest.mark.parametrize("strict", [False, True])

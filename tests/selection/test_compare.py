@@ -88,7 +88,12 @@ def test_a_list_of_learners_has_their_names():
         ({"decoders": ()}, "decoders is empty"),
         ({"decoders": ["guess"]}, "decoder='guess' is unknown"),
         ({"metric": "luck"}, "metric='luck' must be one of error"),
-        ({"cv": 51}, "cv=51 is more than the 50 rows of the rarest class"),
+        ({"cv": 51}, "^cv=51 is more than the 50 rows of the class 0; use cv=50 or less, or give a splitter as cv.$"),
+        (
+            {"X": X[:52], "y": np.r_[y[:51], 7], "cv": 2},
+            "^cv=2 is more than the 1 row of the class 1; add rows of it, leave it out, or give a splitter as cv.$",
+        ),
+        ({"y": np.eye(3, dtype=int)[y]}, "^y is multilabel; compare ranks classifiers of one label per row. Compare"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(arguments, message):

@@ -97,3 +97,35 @@ def test_a_file_of_empty_lines_alone_is_written_over(tmp_path):
         journal.add({"decoders": {"loss": 1}})
     with pytest.raises(JournalError, match="differs in seed"):
         Journal(path, {"seed": 2}, is_empty=lambda line: not line["decoders"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"seed": 0}\n{"fold": 0}\nnonsense\n{"fold": 1}\n', "line 3, is damaged: Expecting value.*Remove this line"),
+        (b'{"seed": 0}\n[1]\n', "line 2, is damaged: it is a list, not a JSON object. Remove this line to measure it"),
+        (b"\xff\n", "line 1, is damaged: .*Remove the file to start again, or write to another folder"),
+        (b'{"seed": 0}\n{"fold": 0}\n{"fold": -1}\n', "line 3, is damaged: a fold of -1 is impossible. Remove this"),
+        (b'{"seed": 0}\n{"error": 1}\n', "line 2, is damaged: KeyError: 'fold'. Remove this line to measure it again"),
+    ],
+)
+def test_a_damaged_line_is_named_with_the_remedy(tmp_path, content, message):
+    def check(line):
+        if line["fold"] < 0:
+            raise ValueError(f"a fold of {line['fold']} is impossible")
+
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match=f"results.jsonl, {message}"):
+        Journal(path, {"seed": 0}, resume=True, check=check)
+    assert path.read_bytes() == content
+
+
+def test_a_line_that_was_cut_off_is_dropped_with_a_note(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(b'{"seed": 0}\n{"fold": 0}\n{"fold": 1, "err')
+    with Journal(path, {"seed": 0}, resume=True) as journal:
+        assert journal.lines == [{"fold": 0}]
+        assert journal.notes == [f"{path}: the last line was cut off when the run ended; it is measured again."]
+    with Journal(path, {"seed": 0}, resume=True) as journal:
+        assert journal.notes == []

@@ -38,8 +38,13 @@ def fold_numbers(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Row
 
 def check_number_of_folds(cv: Any, n: int) -> None:
     """Raise ValueError unless n rows can be divided into `cv` folds."""
-    if not 2 <= cv <= n:
-        raise ValueError(f"cv={cv} must be between 2 and the number of rows, {n}.")
+    if cv < 2:
+        raise ValueError(f"cv={cv} must be at least 2: margins are held out in folds.")
+    if cv > n:
+        raise ValueError(
+            f"Held-out margins are computed in {cv} folds, but there are only {n} rows; give at least {cv} rows, or "
+            "use a decoder and a probability that need no held-out margins."
+        )
 
 
 def folds(y: NDArray[Any], cv: int, seed: int) -> Folds:

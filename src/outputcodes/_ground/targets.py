@@ -25,6 +25,12 @@ def indicates_labels(y: Any) -> bool:
     return bool(type_of_target(y, input_name="y") == "multilabel-indicator")
 
 
+def declared_order(y: Any) -> NDArray[Any] | None:
+    """Return the labels in the order that an ordered pandas Categorical (or a Series of it) declares, or None."""
+    dtype: Any = getattr(y, "dtype", None)
+    return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None
+
+
 def as_indicators(y: Any) -> NDArray[np.int8]:
     """Return dense or sparse indicators, of 0 and 1 or of -1 and +1, as a matrix of 0 and 1.
 

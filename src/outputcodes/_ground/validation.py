@@ -89,6 +89,15 @@ def as_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Return a number of jobs: None or an integer other than 0; -1 is one per processor, as in joblib."""
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r} must be None or an integer other than 0; -1 uses all processors.")
+    return int(n_jobs)
+
+
 def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     """Validate `sample_weight` as a vector of finite, nonnegative numbers, not all zero; None stays None."""
     if weight is None:
@@ -140,6 +149,17 @@ def check_labels(y: ArrayLike, n_classes: int) -> NDArray[np.intp]:
             f"y has labels from {labels.min()} to {labels.max()}; they must be between 0 and {n_classes - 1}."
         )
     return labels.astype(np.intp)
+
+
+def check_class_numbers(y: Any) -> NDArray[np.intp]:
+    """Return y if it holds class numbers, with -1 for rows that don't count."""
+    numbers = np.asarray(y)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not numbers.size or numbers.min() < -1:
+        raise ValueError(
+            "y must be a vector of class numbers 0..k-1, and -1 outside `rows`; np.unique(labels, return_inverse=True) "
+            f"makes them of labels. Its shape is {numbers.shape}, its type {numbers.dtype}."
+        )
+    return numbers.astype(np.intp, copy=False)
 
 
 def check_margins(F: ArrayLike, y: ArrayLike, M: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:

@@ -29,39 +29,6 @@ class KernelParameters:
     cache_size: float
     max_iter: int
 
-    def _check_kernel_parameters(self) -> None:
-        if not (callable(self.kernel) or self.kernel in KERNELS):
-            raise ValueError(f"kernel={self.kernel!r} must be one of {', '.join(KERNELS)}, or a callable kernel(A, B).")
-        for name in ("C", "tol", "cache_size", "max_iter"):
-            if not _is_number(value := getattr(self, name), above=0):
-                raise ValueError(f"{name}={value!r} must be a positive number.")
-        for name in ("degree", "coef0"):
-            if not _is_number(value := getattr(self, name)):
-                raise ValueError(f"{name}={value!r} must be a finite number.")
-        if self.gamma not in ("scale", "auto") and not _is_number(self.gamma, above=0):
-            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a positive number.")
-
-    def _gram(self, X: Any, centred: bool, like: Gram | None = None) -> Gram:
-        """Return the Gram matrix of the training rows; `like` is reused if it is the same.
-
-        Dense features are `centred` where this changes only the rounding: distances keep more digits.
-        """
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
-        centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
-        kernel = Kernel(self.kernel, self._gamma(X), self.degree, self.coef0, centre)
-        dtype = np.float64 if X.shape[0] <= EXACT_ROWS or self.tol < EXACT_TOL else np.float32
-        features = kernel.features(X)
-        if like is not None and like.serves(kernel, features, dtype, self.cache_size):
-            return like.reclaimed()
-        return Gram(kernel, features, dtype, self.cache_size, like)
-
-    def _gamma(self, X: Any) -> float:
-        if self.gamma != "scale":
-            return float(1.0 / X.shape[1] if self.gamma == "auto" else self.gamma)
-        variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
-        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
-
     def _checks(self) -> dict[str, Any]:
         """Return the arguments of `check_array` for X."""
         return {"accept_sparse": "csr" if self.kernel != "precomputed" else False, "dtype": np.float64, "order": "C"}
@@ -71,6 +38,55 @@ class KernelParameters:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+
+def check_kernel_parameters(owner: KernelParameters) -> None:
+    """Raise ValueError for invalid parameters of the kernel or the solver."""
+    if not (callable(owner.kernel) or owner.kernel in KERNELS):
+        raise ValueError(f"kernel={owner.kernel!r} must be one of {', '.join(KERNELS)}, or a callable kernel(A, B).")
+    for name in ("C", "tol", "cache_size", "max_iter"):
+        if not _is_number(value := getattr(owner, name), above=0):
+            raise ValueError(f"{name}={value!r} must be a positive number.")
+    check_polynomial(owner)
+    if owner.gamma not in ("scale", "auto"):
+        check_gamma(owner.gamma, "'scale', 'auto' or a positive number")
+
+
+def check_gamma(gamma: Any, allowed: str) -> None:
+    """Raise ValueError unless gamma is a positive number; `allowed` describes all that it may be."""
+    if not _is_number(gamma, above=0):
+        raise ValueError(f"gamma={gamma!r} must be {allowed}.")
+
+
+def check_polynomial(owner: Any, least: float = -math.inf) -> None:
+    """Raise ValueError unless `degree` and `coef0` are numbers of at least `least`."""
+    for name in ("degree", "coef0"):
+        if not (_is_number(value := getattr(owner, name)) and value >= least):
+            allowed = "finite number" if least == -math.inf else f"number of at least {least:g}"
+            raise ValueError(f"{name}={value!r} must be a {allowed}.")
+
+
+def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = None) -> Gram:
+    """Return the Gram matrix of the training rows; `like` is reused if it is the same.
+
+    Dense features are `centred` where this changes only the rounding: distances keep more digits.
+    """
+    if owner.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+    centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
+    kernel = Kernel(owner.kernel, _gamma(owner.gamma, X), owner.degree, owner.coef0, centre)
+    dtype = np.float64 if X.shape[0] <= EXACT_ROWS or owner.tol < EXACT_TOL else np.float32
+    features = kernel.features(X)
+    if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
+        return like.reclaimed()
+    return Gram(kernel, features, dtype, owner.cache_size, like)
+
+
+def _gamma(gamma: float | Literal["scale", "auto"], X: Any) -> float:
+    if gamma != "scale":
+        return float(1.0 / X.shape[1] if gamma == "auto" else gamma)
+    variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
 
 def _is_number(value: Any, above: float = -math.inf) -> bool:

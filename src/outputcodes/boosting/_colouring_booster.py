@@ -12,9 +12,10 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._pairs import PairWeights
-from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.base import Booster
 from outputcodes.boosting.binary_weak import binary_learner
 from outputcodes.boosting.colourings import Colouring, random_colouring
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Round
 from outputcodes.bounds.boosting import smooth_potential, smooth_weights
 

@@ -1,4 +1,4 @@
-"""Base class of all boosters: input validation, rounds with early stopping, and predictions after each round.
+"""Base class of all boosters: input validation, the training on a `Problem`, and predictions after each round.
 
 A new booster derives from `Booster`. Its `__init__` stores the parameters declared below and its own. It defines
 
@@ -14,83 +14,53 @@ A new booster derives from `Booster`. Its `__init__` stores the parameters decla
   class scores F M' and M is the identity.
 - `records`: the names of the values in each `Round.record`, for `history_`.
 
-Everything else, including `fit` and the staged predictions, is implemented here.
+Everything else, including `fit` and the staged predictions, is implemented here. `RoundByRound`, the learner of all
+boosters, keeps the rounds.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.blocks import Run, threads
-from outputcodes._ground.choosing import clearly_less, first_largest, without_noise
-from outputcodes._ground.drawn_code import AnyCode, MatrixCode
-from outputcodes._ground.targets import LabelSets, OneLabel, Targets, indicates_labels, label_sets
+from outputcodes._ground import progress
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.targets import OneLabel, Targets
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
     check_features,
-    check_targets,
     check_weight,
     n_rows_of,
     take_rows,
 )
-from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
-from outputcodes.boosting.weak import (
-    ConstantRounds,
-    ForeignRounds,
-    PartlyConstant,
-    Round,
-    check_foreign,
-    columns_of,
-    packed,
-)
+from outputcodes._histograms.binning import check_bins
+from outputcodes.boosting.round_by_round import RoundByRound, Sample
+from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import EachLabel
-from outputcodes.learners.foreign import entrance, input_tags
-from outputcodes.learners.trees.fitted_stumps import FittedStumps
+from outputcodes.learners.attributes import FeatureAttributes
+from outputcodes.learners.foreign import input_tags, may_impute
+from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
 from outputcodes.learners.trees.stumps import check_rounds, hold_out
-from outputcodes.training import warn_of_constant_columns
+from outputcodes.training import Problem, TrainedCode
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 Code = NDArray[np.int8]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The training rows, all of positive weight.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, d), or any input that the user's estimator accepts
-    y : ndarray of shape (n,)
-        Class numbers, 0..k-1.
-    weight : ndarray of shape (n,)
-    binned : Binned or None
-        The binned features for the built-in stumps. Every bin contains at least one row.
-    code : ndarray of shape (k, L) or None
-        The code that `_code` returned, without the columns that `_live` leaves out.
-    """
-
-    X: Any
-    y: Rows
-    weight: Array
-    binned: Binned | None
-    code: Code | None = None
-
-
-class Booster(DecodingClassifier, BaseEstimator):
+class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     """Base class of the boosters; the module docstring describes what a new booster defines."""
 
     # The loss that the margins minimise, used by decoder="loss".
@@ -102,7 +72,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     # The values that `history_` records for each round, besides its coefficient.
     records: ClassVar[tuple[str, ...]] = ()
 
-    columns_: FittedStumps | ForeignRounds | ConstantRounds | PartlyConstant
+    columns_: KeptRounds | Columns
 
     estimator: Any
     n_rounds: int
@@ -113,6 +83,7 @@ class Booster(DecodingClassifier, BaseEstimator):
     n_iter_no_change: int
     n_jobs: int | None
     random_state: Any
+    verbose: int
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
         raise NotImplementedError
@@ -125,6 +96,36 @@ class Booster(DecodingClassifier, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the booster. Rows with weight zero are left out."""
+        self.train(X, y, sample_weight)
+        return self
+
+    def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainedCode:
+        """Do what `fit` does and return the trained code, on which other decoders can be fitted without training."""
+        problem, code = self._pose(X, y, sample_weight)
+        with progress.showing(self.verbose):
+            trained = problem.grow() if code is None else problem.train(code)
+        fitted, columns = trained.columns.fitted, trained.columns
+        if not isinstance(fitted, KeptRounds):
+            raise ValueError(
+                "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
+            )
+        warn_of_constant_columns(columns)
+        self.history_ = fitted.history
+        self.n_rounds_ = len(self.history_["coefficient"])
+        if not self.n_rounds_:
+            warnings.warn(
+                f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the "
+                "most frequent class.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.code_, self.margin_loss_ = trained.code, trained.loss
+        self.columns_ = fitted if columns.live.all() else columns
+        self.decoder_ = trained.fit_decoder(self._decoder(trained.code))
+        return trained
+
+    def _pose(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Problem, Code | None]:
+        """Check the parameters and the sample, and return what is to be trained, with the code unless it grows."""
         self._check_parameters()
         X = self._check_features(X, reset=True)
         labels, sets = self._check_targets(X, y)
@@ -137,38 +138,26 @@ class Booster(DecodingClassifier, BaseEstimator):
         if sets is None:
             known = self._classes(check_classes(labels))
             self.targets_: Targets = OneLabel(known)
-            fixed = None if self.grows else self._code(seed)
+            code = None if self.grows else self._code(seed)
         else:
             known, self.targets_ = np.unique(labels), sets.targets
-            fixed = sets.code[known]
+            code = sets.code[known]
         labels = np.searchsorted(known, labels)
-        self._check_decoder(fixed)
-        live = None if fixed is None else self._live(fixed, labels)
-        trained = fixed if fixed is None or live is None else fixed[:, live]
-        train, held = hold_out(np.arange(len(labels)), self._strata(labels), self.validation_fraction, seed)
-        sample = self._sample(X, labels, weight, trained, train)
-        with threads(self.n_jobs) as run:
-            rounds = self._kept(
-                self._boost(sample, run, np.random.default_rng(seed)),
-                trained,
-                take_rows(X, held),
-                labels[held],
-                weight[held],
-            )
-        self.n_rounds_ = len(rounds)
-        self.history_ = {"coefficient": np.array([one.coefficient for one in rounds])}
-        self.history_ |= {name: np.array([one.record[name] for one in rounds]) for name in self.records}
-        self._keep(rounds, trained, sample)
-        if fixed is not None and live is not None:
-            constant = np.sign(fixed[np.unique(labels)].sum(axis=0)).astype(np.float64)
-            self.code_, self.columns_ = MatrixCode(fixed), PartlyConstant(self.columns_, live, constant)
-            warn_of_constant_columns(self.columns_, stacklevel=3)
-        self.margin_loss_ = self.margin_loss
-        self.decoder_ = self._decoder(self.code_)
-        if self.decoder_.needs is not None:
-            rows = held if self.decoder_.needs == "held-out" else train
-            self.decoder_.fit(self.columns_.margins(take_rows(X, rows)), labels[rows], self.code_matrix_, weight[rows])
-        return self
+        self._check_decoder(code)
+        # The same share of every class is held out, but label sets are too many.
+        strata = np.zeros_like(labels) if self.targets_.multilabel else labels
+        train, held = hold_out(np.arange(len(labels)), strata, self.validation_fraction, seed)
+        problem = Problem(
+            RoundByRound(self, held, self.targets_.multilabel),
+            X,
+            labels,
+            weight,
+            rows=train,
+            held_out=None if self.validation_fraction is None else held,
+            n_jobs=self.n_jobs,
+            seed=seed,
+        )
+        return problem, code
 
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
@@ -206,65 +195,8 @@ class Booster(DecodingClassifier, BaseEstimator):
             for F in self.columns_.staged_margins(X):
                 yield F, self.code_matrix_
 
-    def _live(self, M: Code, y: Rows) -> NDArray[np.bool_] | None:
-        """Return a mask of the columns to train, or None for all; the other columns return their only sign."""
-        return None
-
     def _rate(self, coefficient: float) -> float:
         return float(self.learning_rate) * coefficient
-
-    def _sample(self, X: Any, y: Rows, weight: Array, code: Code | None, rows: Rows) -> Sample:
-        if len(rows) < len(y):
-            X, y, weight = take_rows(X, rows), y[rows], weight[rows]
-        binned = None
-        if self.estimator is None:
-            binned = bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]))
-        return Sample(X, y, weight, binned, code)
-
-    def _kept(self, rounds: Iterable[Round | None], fixed: Code | None, X: Any, y: Rows, weight: Array) -> list[Round]:
-        """Return at most `n_rounds` rounds; with held-out rows X, the rounds up to the smallest loss on X."""
-        kept: list[Round] = []
-        M = np.eye(len(self.classes_), dtype=np.int8) if fixed is None else fixed  # a growing code uses its scores
-        F = np.zeros((len(y), M.shape[1]))
-        best, best_at = np.inf, 0
-        for _, one in zip(range(self.n_rounds), rounds, strict=False):
-            if one is None:
-                continue
-            kept.append(one)
-            if not len(y):
-                continue
-            step = one.answers(X)
-            F += step if one.column is None else np.outer(step, one.column)
-            loss = self._loss(F, M, y, weight)
-            if clearly_less(loss, best, loss):
-                best, best_at = loss, len(kept)
-            elif len(kept) - best_at >= self.n_iter_no_change:
-                break
-        return kept[:best_at] if len(y) else kept
-
-    def _keep(self, rounds: list[Round], fixed: Code | None, sample: Sample) -> None:
-        if rounds:
-            categorical = np.zeros(0, dtype=bool) if sample.binned is None else sample.binned.categorical
-            self.columns_ = packed(rounds, categorical)
-            self.code_ = MatrixCode(columns_of(rounds) if fixed is None else fixed)
-            return
-        warnings.warn(
-            f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the most "
-            "frequent class.",
-            UserWarning,
-            stacklevel=3,
-        )
-        frequent = first_largest(np.bincount(sample.y, sample.weight), sample.weight.sum())
-        if fixed is None:
-            fixed = np.where(np.arange(len(self.classes_)) == frequent, 1, -1).astype(np.int8)[:, None]
-        self.code_ = MatrixCode(fixed)
-        self.columns_ = ConstantRounds(self._without_rounds(fixed, int(frequent), sample))
-
-    def _without_rounds(self, M: Code, frequent: int, sample: Sample) -> Array:
-        """Return the margins of a booster that kept no round."""
-        row: Array = M[frequent].astype(np.float64)
-        votes: Array = np.sign(without_noise(sample.weight @ M[sample.y], sample.weight.sum()))
-        return votes if self.targets_.multilabel else row
 
     def _decoder(self, M: AnyCode) -> Decoder:
         return EachLabel() if self.targets_.multilabel else decoder_for(self.decoder, self.margin_loss, M)
@@ -280,10 +212,9 @@ class Booster(DecodingClassifier, BaseEstimator):
             )
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
-        tags = self.__sklearn_tags__().input_tags
+        tags = get_tags(self).input_tags
         if self.grows and self.estimator is not None:
-            # A pipeline may begin with an imputer; if none of its steps accepts NaN, one of them raises an error.
-            tags.allow_nan |= entrance(self.estimator) is not self.estimator
+            tags.allow_nan |= may_impute([self.estimator])
             return check_features(self, X, tags, reset=reset)
         try:
             return validate_data(
@@ -299,23 +230,14 @@ class Booster(DecodingClassifier, BaseEstimator):
                 raise
             raise ValueError(f"{type(self).__name__} adds columns to X, which must be numbers: {error}") from error
 
-    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
-        """Return the label of each row and None; for a multilabel y, label set numbers and the label sets."""
-        if not indicates_labels(y):
-            return check_targets(self, X, y), None
-        if not self.takes_label_sets:
-            raise ValueError("y is multilabel: use AdaBoostMH or AdaBoostMR, or give one label per row.")
-        sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
-        return sets.numbers, sets
+    def _objection_to_label_sets(self) -> str | None:
+        if self.takes_label_sets:
+            return None
+        return "y is multilabel: use AdaBoostMH or AdaBoostMR, or give one label per row."
 
     def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
         """Return the classes that can be predicted, given the classes in the sample."""
         return present
-
-    def _strata(self, y: Rows) -> Rows:
-        """Return the group of each row; the same share of every group is held out."""
-        return np.zeros_like(y) if self.targets_.multilabel else y
 
     def _check_parameters(self) -> None:
         check_rounds(self)
@@ -335,7 +257,6 @@ class Booster(DecodingClassifier, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = self.takes_label_sets
         if self.estimator is None:
             tags.input_tags.allow_nan = True
         else:

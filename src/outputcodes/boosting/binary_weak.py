@@ -11,7 +11,7 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.binning import Binned
 from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges
-from outputcodes.boosting.base import Sample
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
 
 Array = NDArray[np.float64]

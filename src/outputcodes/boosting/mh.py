@@ -48,6 +48,8 @@ class AdaBoostMH(SingleCallBooster):
         Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the held-out rows and the estimators.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class AdaBoostMH(SingleCallBooster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_rounds = n_rounds
         self.hypotheses = hypotheses
@@ -107,6 +110,7 @@ class AdaBoostMH(SingleCallBooster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         return OneVsAll().draw(len(self.classes_)).matrix()

@@ -57,6 +57,8 @@ class AdaBoostMO(SingleCallBooster):
         Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the code, the held-out rows and the estimators.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class AdaBoostMO(SingleCallBooster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.code = code
         self.n_rounds = n_rounds
@@ -117,6 +120,7 @@ class AdaBoostMO(SingleCallBooster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _code(self, seed: int) -> NDArray[np.int8]:
         _, code = code_for(self.code, self.classes_)
@@ -126,15 +130,6 @@ class AdaBoostMO(SingleCallBooster):
                 "AdaBoostMO."
             )
         return check_code(code.draw(len(self.classes_), random_state=seed))
-
-    def _live(self, M: NDArray[np.int8], y: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-        present = M[np.unique(y)]
-        live = (present > 0).any(axis=0) & (present < 0).any(axis=0)
-        if not live.any():
-            raise ValueError(
-                "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
-            )
-        return None if live.all() else np.asarray(live)
 
     def _classes(self, present: NDArray[Any]) -> NDArray[Any]:
         return code_for(self.code, present)[0]

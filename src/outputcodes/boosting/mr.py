@@ -15,7 +15,8 @@ from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
 from outputcodes.boosting._triples import TripleWeights
-from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.base import Booster
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.single_call import coefficient
 from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
 from outputcodes.decoders import Decoder
@@ -62,6 +63,8 @@ class AdaBoostMR(Booster):
         Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the held-out rows and the estimators.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class AdaBoostMR(Booster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_rounds = n_rounds
         self.decoder = decoder
@@ -118,6 +122,7 @@ class AdaBoostMR(Booster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _code(self, seed: int) -> Signs:
         return 2 * np.eye(len(self.classes_), dtype=np.int8) - 1

@@ -46,6 +46,8 @@ class AdaBoostOC(ColouringBooster):
         Number of threads; the result is the same for any number.
     random_state : int, RandomState or None
         Seeds colourings, held-out rows and the estimator of each round.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -92,6 +94,7 @@ class AdaBoostOC(ColouringBooster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_rounds = n_rounds
         self.variant = variant
@@ -104,6 +107,7 @@ class AdaBoostOC(ColouringBooster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _coefficient(self, error: float, separated: float) -> float:
         if self.variant == "pseudo":

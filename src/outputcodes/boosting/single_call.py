@@ -14,7 +14,8 @@ from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import ABSTAINING, CONFIDENT, DISCRETE
 from outputcodes.boosting._shared_stumps import ColumnWeights
-from outputcodes.boosting.base import Booster, Sample
+from outputcodes.boosting.base import Booster
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Foreign, Round, fit_foreign, stump_at
 from outputcodes.learners.single_call import with_column
 from outputcodes.losses import as_loss

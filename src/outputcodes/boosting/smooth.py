@@ -17,7 +17,6 @@ from outputcodes._ground.validation import take_rows, unknown_name
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting._colouring_booster import ColouringBooster
 from outputcodes.boosting._pairs import PairWeights
-from outputcodes.boosting.base import Sample
 from outputcodes.boosting.colourings import (
     CODINGS,
     Coding,
@@ -25,6 +24,7 @@ from outputcodes.boosting.colourings import (
     deterministic_colouring,
     probabilistic_colouring,
 )
+from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
 from outputcodes.learners.trees.stumps import hold_out
@@ -76,6 +76,8 @@ class SmoothBoost(ColouringBooster):
         Number of threads; the result is the same for any number.
     random_state : int, RandomState or None
         Seeds colourings, held-out rows and the estimator of each round.
+    verbose : int, default=0
+        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -120,6 +122,7 @@ class SmoothBoost(ColouringBooster):
         n_iter_no_change: int = 10,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_rounds = n_rounds
         self.lam = lam
@@ -134,6 +137,7 @@ class SmoothBoost(ColouringBooster):
         self.n_iter_no_change = n_iter_no_change
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _lam(self) -> float:
         return float(self.lam)

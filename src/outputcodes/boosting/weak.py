@@ -12,11 +12,11 @@ from sklearn.base import is_classifier
 
 from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._histograms.binning import Binned, midpoints
+from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.foreign import input_tags, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
-from outputcodes.training import Columns
 
 Array = NDArray[np.float64]
 
@@ -139,7 +139,23 @@ class Round:
         return self.coefficient * self.hypothesis.answers(X)
 
 
-class ForeignRounds:
+class KeptRounds(FittedColumns):
+    """The rounds that a booster kept, as columns.
+
+    Attributes
+    ----------
+    history : dict of arrays
+        What the booster recorded about each round.
+    """
+
+    history: dict[str, Array]
+
+
+class StumpRounds(FittedStumps, KeptRounds):
+    """Rounds with stumps, in arrays."""
+
+
+class ForeignRounds(KeptRounds):
     """Rounds with foreign classifiers, as a list.
 
     Attributes
@@ -147,11 +163,13 @@ class ForeignRounds:
     rounds : list of Round
     """
 
-    def __init__(self, rounds: Sequence[Round]) -> None:
+    def __init__(self, rounds: Sequence[Round], history: dict[str, Array]) -> None:
         self.rounds = list(rounds)
+        self.history = history
 
-    def margins(self, X: Any) -> Array:
+    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """Return the sum of the rounds (n, L), or one column per round."""
+        X = take_rows(X, rows)
         if self.rounds[0].column is not None:
             return np.column_stack([one.answers(X) for one in self.rounds])
         for F in self.staged_margins(X):
@@ -166,36 +184,20 @@ class ForeignRounds:
             yield F
 
 
-class ConstantRounds:
+class ConstantRounds(KeptRounds):
     """The result if no round was kept: the same margins for every row."""
 
-    def __init__(self, margins: Array) -> None:
+    def __init__(self, margins: Array, history: dict[str, Array]) -> None:
         self.constant = margins
+        self.history = history
 
-    def margins(self, X: Any) -> Array:
+    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """Return the margins (n, L)."""
-        return np.tile(self.constant, (n_rows_of(X), 1))
+        return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield nothing, as there are no rounds."""
         return iter(())
-
-
-class PartlyConstant(Columns):
-    """Rounds for the live columns of a fixed code; the others have one sign on the sample and return it."""
-
-    fitted: Any
-
-    def __init__(self, fitted: Any, live: NDArray[np.bool_], constant: Array) -> None:
-        super().__init__(fitted, live, constant)
-
-    def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
-        """Return the margins (n, L)."""
-        return self.with_constants(self.fitted.margins(take_rows(X, rows)))
-
-    def staged_margins(self, X: Any) -> Iterator[Array]:
-        """Yield the margins after each round."""
-        return map(self.with_constants, self.fitted.staged_margins(X))
 
 
 def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
@@ -203,18 +205,20 @@ def columns_of(rounds: Sequence[Round]) -> NDArray[np.int8]:
     return np.stack([one.column for one in rounds if one.column is not None], axis=1)
 
 
-def packed(rounds: Sequence[Round], categorical: NDArray[np.bool_]) -> FittedStumps | ForeignRounds:
+def stored(rounds: Sequence[Round], categorical: NDArray[np.bool_], history: dict[str, Array]) -> KeptRounds:
     """Return the rounds as stored: stumps in arrays (one row per round, or one column per round), others in a list."""
     if not isinstance(rounds[0].hypothesis, Stump):
-        return ForeignRounds(rounds)
+        return ForeignRounds(rounds, history)
     stumps: Any = [one.hypothesis for one in rounds]
-    coefficient = np.array([one.coefficient for one in rounds])
+    coefficient = history["coefficient"]
     feature, threshold = np.array([s.feature for s in stumps]), np.array([s.threshold for s in stumps])
     left, right = (coefficient * np.array([getattr(s, side) for s in stumps]).T for side in ("left", "right"))
     feature, threshold = np.broadcast_to(feature, left.shape), np.broadcast_to(threshold, left.shape)
     # One row with one column per round or, if a round covers all columns, one row per round.
     feature, threshold, left, right = (np.atleast_2d(part.T) for part in (feature, threshold, left, right))
     T, L = left.shape
-    return FittedStumps(
+    kept = StumpRounds(
         feature, threshold, left, right, np.full(L, T), np.zeros(L, dtype=bool), categorical, certificate=None
     )
+    kept.history = history
+    return kept

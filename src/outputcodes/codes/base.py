@@ -92,6 +92,9 @@ class Code(BaseEstimator):
     # Whether the code is made from data: then only a classifier, which has a `problem`, can draw it.
     needs_problem: ClassVar[bool] = False
 
+    # Whether the rows follow the order of the classes: that which y declares, otherwise the sorted order of the labels.
+    ordered: ClassVar[bool] = False
+
     # How a comparison treats the code if it is not named.
     planning: ClassVar[Planning] = Planning()
 

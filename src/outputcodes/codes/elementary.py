@@ -62,7 +62,8 @@ class Ordinal(Code):
     """k - 1 columns for ordered classes; column s separates the classes after s from the others; rho = 1.
 
     Rows belong to the classes in sorted order, as in every code. If this is not the intended order (labels such as low,
-    mid, high), give the classifier a mapping {label: row}.
+    mid, high), give the classifier a y that declares its order, an ordered `pandas.Categorical` or a Series of one, or
+    a mapping {label: row} as the code. `classes_` stay sorted; the rows follow the declared order.
 
     >>> Ordinal().draw(4).matrix()
     array([[-1, -1, -1],
@@ -71,6 +72,7 @@ class Ordinal(Code):
            [ 1,  1,  1]], dtype=int8)
     """
 
+    ordered = True
     # Classes rarely have an order, and rarely that of their names.
     planning = Planning(tried=False)
 

@@ -69,8 +69,9 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
     """Return M as a contiguous int8 array if a classifier can use it as a code, otherwise raise ValueError.
 
     Errors: entries outside {-1, 0, +1}, fewer than 2 rows, zero rows or columns, equal rows. A column with only one
-    sign is a warning, or an error if `strict`. Two rows that no column opposes are a warning. Equal and mirrored
-    columns are allowed; `describe` reports them. Rows and columns are numbered from 0.
+    sign is a warning, or an error if `strict`; it is always the same, so that zero and equal rows are errors in the
+    other columns too. Two rows that no column opposes are a warning. Equal and mirrored columns are allowed; `describe`
+    reports them. Rows and columns are numbered from 0.
 
     >>> check_code([[1, -1], [-1, 1], [-1, -1]])
     array([[ 1, -1],
@@ -96,8 +97,13 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
             f"columns with one sign only {_some(one_sided)}: there is nothing to learn in them; give each both +1 and "
             f"-1 (convert a code over {{0, 1}} by 2 * M - 1)."
         )
-        if strict:
+        live = np.delete(M, one_sided, axis=1)
+        if strict or not live.size:
             raise ValueError(fault)
+        if (zero_rows := np.flatnonzero(~live.any(axis=1))).size:
+            raise ValueError(f"rows {_some(zero_rows)} are zero in all columns with both signs: {fault}")
+        if (equal := repeated_rows(live)).size:
+            raise ValueError(f"rows {_some(equal)} are equal in all columns with both signs: {fault}")
         warnings.warn(fault, UserWarning, stacklevel=2)
     if (unseparated := unseparated_pairs(M)).size:
         warnings.warn(

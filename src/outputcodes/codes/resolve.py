@@ -36,16 +36,26 @@ def as_code(code: Any) -> Code:
     return Given(code)
 
 
-def code_for(code: Any, present: NDArray[Any]) -> tuple[NDArray[Any], Code]:
+def code_for(code: Any, present: NDArray[Any], order: NDArray[Any] | None = None) -> tuple[NDArray[Any], Code]:
     """Return the sorted classes and the code with their rows; a mapping may have more classes than are present.
+
+    `order` are the labels, perhaps more than are present, in the order that y declares: that of an `ordered` code.
 
     >>> classes, code = code_for({"dog": [-1, 1], "cat": [1, -1], "cow": [1, 1]}, np.array(["cat", "dog"]))
     >>> classes.tolist(), code.draw(3).matrix().tolist()
     (['cat', 'cow', 'dog'], [[1, -1], [1, 1], [-1, 1]])
+    >>> _, code = code_for("ordinal", np.array(["high", "low", "mid"]), np.array(["low", "mid", "high"]))
+    >>> code.draw(3).matrix().tolist()
+    [[1, 1], [-1, -1], [1, -1]]
     """
     rows = rows_by_label(code)
     if rows is None:
-        return present, as_code(code)
+        resolved = as_code(code)
+        if order is None or not resolved.ordered:
+            return present, resolved
+        places = {label: place for place, label in enumerate(order.tolist())}
+        ranks = np.argsort(np.argsort([places[label] for label in present.tolist()]))
+        return present, Given(resolved.draw(len(present)).matrix()[ranks])
     classes = np.unique(list(rows))
     if (unknown := np.setdiff1d(present, classes)).size:
         raise ValueError(

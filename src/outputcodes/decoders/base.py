@@ -48,6 +48,13 @@ class Decoder(BaseEstimator):
     # Whether scores are −log of a distance, so that a relative difference of distances is an absolute one of scores.
     scores_are_logarithms: bool = False
 
+    # Whether it weighs margins by their size: in margins of ±1 it sees no more than Hamming decoding does.
+    reads_sizes: bool = False
+
+    # Whether it can be asked for in multilabel problems, where each label is decoded on its own: not if its
+    # probabilities are those of classes that exclude each other.
+    serves_label_sets: ClassVar[bool] = True
+
     # How a comparison treats it if it is not named.
     planning: Planning = Planning()
 

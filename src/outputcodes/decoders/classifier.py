@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
-from outputcodes._ground.targets import Targets
+from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import check_targets, check_weight
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
@@ -41,6 +42,8 @@ class DecodingClassifier(ClassifierMixin):
     margin_loss_: Any
     decoder_: Decoder
     class_weight_: Array | None = None
+    # What gives a classifier probabilities, as a message says it.
+    _probability_advice: ClassVar[str] = "use with_decoder('likelihood', X, y) with rows that were not trained on"
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -77,9 +80,17 @@ class DecodingClassifier(ClassifierMixin):
         F = self.margins(X)
         return self.targets_.predictions(self.decoder_.predict(F, self.decoder_.as_read(self.code_)))
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
+    @property
+    def predict_proba(self) -> Callable[[Any], Array]:
         """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
+        if not _has_probabilities(self):
+            raise AttributeError(
+                f"This {type(self).__name__} has no predict_proba, as its decoder {self.decoder!r} has no "
+                f"probabilities; {self._probability_advice}."
+            )
+        return self._probabilities
+
+    def _probabilities(self, X: Any) -> Array:
         F = self.margins(X)
         return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 
@@ -126,6 +137,25 @@ class DecodingClassifier(ClassifierMixin):
         if self.probability is not None:
             other.probability = None
         return other
+
+    def _objection_to_label_sets(self) -> str | None:
+        """Return why y can't be multilabel, or None."""
+        raise NotImplementedError
+
+    def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
+        """Return the label of each row and None; for a multilabel y, the numbers of the label sets and these sets."""
+        if not indicates_labels(y):
+            return check_targets(self, X, y), None
+        if (objection := self._objection_to_label_sets()) is not None:
+            raise ValueError(objection)
+        sets = label_sets(y)
+        check_consistent_length(X, sets.numbers)
+        return sets.numbers, sets
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._objection_to_label_sets() is None
+        return tags
 
     def _fitted(self, name: str) -> Any:
         if name not in vars(self):

@@ -17,6 +17,7 @@ from outputcodes._ground.validation import check_margins, check_weight, unknown_
 from outputcodes._kernel_machines import spoc as _spoc
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
+from outputcodes._kernel_machines.parameters import check_gamma, check_polynomial
 from outputcodes.decoders import _linear_programs
 from outputcodes.decoders._linear_programs import Solution
 from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on
@@ -291,11 +292,9 @@ class Continuous(Decoder):
             for name, plain in (("incremental", False), ("bound", None)):
                 if getattr(self, name) != plain:
                     raise ValueError(f"{name}={getattr(self, name)!r} needs kernel='linear'.")
-            if self.gamma is not None and not (isinstance(self.gamma, Real) and 0 < self.gamma < np.inf):
-                raise ValueError(f"gamma={self.gamma!r} must be a positive number, or None for 1/L.")
-            for name in ("degree", "coef0"):
-                if not (isinstance(value := getattr(self, name), Real) and 0 <= value < np.inf):
-                    raise ValueError(f"{name}={value!r} must be a number of at least 0.")
+            if self.gamma is not None:
+                check_gamma(self.gamma, "a positive number, or None for 1/L")
+            check_polynomial(self, least=0)
 
 
 def _slack(D: Array, y: Rows, cost: Array) -> float:

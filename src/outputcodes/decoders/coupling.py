@@ -53,6 +53,7 @@ class Coupling(SigmoidDecoder):
 
     planning = Planning(tried=False)
     scores_are_logarithms = True
+    serves_label_sets = False
 
     def __init__(
         self,

@@ -65,6 +65,11 @@ class LossBased(Decoder):
         """Whether scores are logarithms: for the exponential loss."""
         return self.loss is not None and as_loss(self.loss) is LOSSES["exponential"]
 
+    @property
+    def reads_sizes(self) -> bool:  # type: ignore[override]
+        """Whether the loss depends on the size of the margins: not the Hamming loss."""
+        return self.loss is None or as_loss(self.loss).name != "hamming"
+
     def for_loss(self, loss: Any) -> Decoder:
         """Return the decoder with `loss` filled in if it was left open."""
         return self if self.loss is not None else clone(self).set_params(loss=loss)

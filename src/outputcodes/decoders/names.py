@@ -66,6 +66,11 @@ def as_decoder(decoder: str | Decoder | Any) -> Decoder:
     if isinstance(decoder, str):
         if decoder in DECODERS:
             return DECODERS[decoder]()
+        if decoder == "softmax":
+            raise ValueError(
+                "decoder='softmax' is not the name of a decoder: probability='softmax' (--probability softmax) turns "
+                "the scores of any decoder into probabilities."
+            )
         raise unknown_name("decoder", decoder, DECODERS)
     if isinstance(decoder, Decoder):
         return decoder

@@ -54,6 +54,7 @@ class Softmax(ProbabilisticDecoder):
     """
 
     needs = "held-out"
+    serves_label_sets = False
 
     def __init__(self, decoder: str | Decoder = "loss", cv: Any = 3) -> None:
         self.decoder = decoder
@@ -68,6 +69,11 @@ class Softmax(ProbabilisticDecoder):
     def breaks_ties(self) -> bool:  # type: ignore[override]
         """Whether the other decoder breaks ties."""
         return self.inner.breaks_ties
+
+    @property
+    def reads_sizes(self) -> bool:  # type: ignore[override]
+        """Whether the other decoder weighs margins by their size."""
+        return self.inner.reads_sizes
 
     @property
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]
@@ -105,7 +111,23 @@ class Softmax(ProbabilisticDecoder):
         given = as_decoder(self.decoder)
         fitted = any(name.endswith("_") for name in vars(given))
         self.decoder_ = given if fitted or given.needs is None else clone(given).fit(margins, labels, code, mass)
-        self.temperature_, self.doubt_ = _temperature_and_doubt(self.decoder_.scores(margins, code), labels, mass)
+        return self._settle(self.decoder_.scores(margins, code), labels, mass)
+
+    def fit_scores(self, D: ArrayLike, y: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
+        """Fit temperature and doubt to held-out scores D (n, k) of the other decoder; it learns nothing here.
+
+        Rows with missing scores (NaN) are left out.
+        """
+        scores = np.asarray(D, dtype=np.float64)
+        labels = check_labels(y, scores.shape[1])
+        mass = check_weight(weight, len(labels))
+        mass = np.ones(len(labels)) if mass is None else mass
+        whole = np.isfinite(scores).all(axis=1) & (mass > 0)
+        self.decoder_ = as_decoder(self.decoder)
+        return self._settle(scores[whole], labels[whole], mass[whole])
+
+    def _settle(self, scores: Array, labels: NDArray[np.intp], mass: Array) -> Softmax:
+        self.temperature_, self.doubt_ = _temperature_and_doubt(scores, labels, mass)
         if not np.isfinite(self.temperature_):
             warnings.warn(
                 f"On {len(labels)} rows of held-out margins the scores are no better than equal probabilities.",

@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
-from outputcodes._ground.validation import as_seed, check_classes, check_targets, check_weight
+from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
-from outputcodes._kernel_machines.parameters import KernelParameters
+from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
 
 Array = NDArray[np.float64]
@@ -39,8 +40,9 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
         A callable kernel(A, B) returns an array of shape (len(A), len(B)). With "precomputed", X holds kernel values:
-        between all pairs of training examples in `fit`, and between new and training examples in prediction. "linear"
-        stores the w_r and needs no kernel values.
+        between all pairs of training examples in `fit`, and between new and training examples in prediction; they must
+        be positive semidefinite, and an indefinite matrix is an error. "linear" stores the w_r and needs no kernel
+        values.
     C : float, default=1.0
         The cost of a unit of loss; 1/β in Crammer & Singer.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -62,14 +64,17 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         Number of threads for kernels. The result does not depend on it.
     random_state : int, RandomState or None, default=0
         Seeds the order in which the linear solver visits the examples.
+    verbose : int, default=0
+        1 shows the largest violation on its way to `tol` and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
     coef_ : ndarray of shape (k, d)
         The w_r, for the linear kernel only. With two classes there are also two rows: coef_[1] − coef_[0] = 2 coef_[1]
-        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`. There is no
-        bias.
+        is the vector that scikit-learn's binary SVMs call `coef_`, and the weights of `decision_function`.
+    intercept_ : ndarray of shape (k,)
+        Zeros, for the linear kernel only: there is no bias.
     support_ : ndarray of shape (S,)
         The support patterns: rows of X with a nonzero coefficient for at least one class.
     n_support_ : ndarray of shape (k,)
@@ -106,6 +111,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -119,6 +125,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the SVM. A sample weight multiplies C for its row."""
@@ -140,17 +147,19 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
             "tol": self.tol,
             "max_iter": int(self.max_iter),
         }
-        if self.kernel == "linear":
-            solution = solve(X, **problem, seed=as_seed(self.random_state))
-        else:
-            gram = self._gram(X, centred=self.kernel == "rbf")
-            with threads(self.n_jobs) as run:
-                solution = solve(gram, **problem, run=run)
+        with progress.showing(self.verbose), progress.phase("MulticlassSVC", 100, "%"):
+            if self.kernel == "linear":
+                solution = solve(X, **problem, seed=as_seed(self.random_state))
+            else:
+                gram = gram_of(self, X, centred=self.kernel == "rbf")
+                with threads(self.n_jobs) as run:
+                    solution = solve(gram, **problem, run=run)
         self.classes_ = classes
         self._keep(solution)
-        self.__dict__.pop("coef_", None)
+        for name in ("coef_", "intercept_"):
+            self.__dict__.pop(name, None)
         if solution.M is not None:
-            self.coef_ = solution.M
+            self.coef_, self.intercept_ = solution.M, np.zeros(len(classes))
         else:
             self._kernel_, self._anchors_ = gram.kernel, gram.kernel.anchors(gram.X, self.support_)
         return self
@@ -203,6 +212,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
-        self._check_kernel_parameters()
+        check_kernel_parameters(self)
+        check_n_jobs(self.n_jobs)
         if self.formulation not in FORMULATIONS:
             raise ValueError(f"formulation={self.formulation!r} must be one of {', '.join(FORMULATIONS)}.")

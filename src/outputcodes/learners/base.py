@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -42,6 +43,10 @@ class FittedColumns:
         """Return (n, L) margins of new X, or of `rows` of the `data` that `prepare` returned."""
         raise NotImplementedError
 
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""
+        raise NotImplementedError(f"{type(self).__name__} has no rounds.")
+
     def loss_after_fit(self, declared: str | None) -> str | None:
         """Return the margin loss of the fitted columns; `declared` is that of the learner.
 
@@ -52,6 +57,29 @@ class FittedColumns:
     def dual(self) -> Array:
         """Return the dual variables (n, L) of the training rows; for learners with `leave_one_out = "bound"`."""
         raise NotImplementedError(f"{type(self).__name__} has no dual variables.")
+
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features if margins are X @ coefficients.T + intercepts; otherwise None."""
+        return None
+
+    def intercepts(self) -> Array:
+        """Return (L,) margins of a row of zeros; for columns with `coefficients`."""
+        raise NotImplementedError(f"{type(self).__name__} has no intercepts.")
+
+    def feature_importances(self) -> Array | None:
+        """Return (d,) shares of the features in the work of all columns, with sum 1; None if they are not known.
+
+        They are all 0 if no column uses a feature.
+        """
+        return None
+
+    def feature_parts(self, x: Array, direction: Array) -> Array | None:
+        """Return (d,) what each feature of a row x adds to margins(x) @ direction, a weight for each column.
+
+        What the features don't change, such as intercepts, is left out. None if the margins are not sums over features.
+        """
+        weights = self.coefficients()
+        return None if weights is None else (direction @ weights) * x
 
 
 class Learner:
@@ -69,11 +97,18 @@ class Learner:
     takes_blocks: ClassVar[bool] = False
     # Whether a column depends on the other columns: then its margins can't be reused in another code.
     joint: ClassVar[bool] = False
+    # Whether it also trains columns with one sign, because they matter to the others; by default they are constant.
+    trains_one_sided: bool = False
     # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
     warm_starts: ClassVar[bool] = False
     # What one training provides for the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
     # `FittedColumns.dual` and `self_kernel`, None if nothing.
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
+
+    @property
+    def estimators(self) -> list[Any]:
+        """The scikit-learn estimators that receive X: the learner itself, unless it trains others."""
+        return [self]
 
     @property
     def positional(self) -> bool:
@@ -108,6 +143,12 @@ class Learner:
         column.
         """
         raise NotImplementedError
+
+    def grow_columns(
+        self, data: Any, y: Rows, weight: Array | None, rows: Rows, n_jobs: int | None, seed: int
+    ) -> tuple[AnyCode, FittedColumns]:
+        """Train columns of the learner's own choice, and return them with their code; for learners that grow one."""
+        raise NotImplementedError(f"{type(self).__name__} trains the columns of a given code.")
 
     def take(self, columns: Rows, n_columns: int) -> Learner:
         """Return the learner for some columns of a code of `n_columns`; itself unless it is positional or seeded."""

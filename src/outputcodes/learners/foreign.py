@@ -6,7 +6,7 @@ log(1 + e^(-2z)), so they are halved; AdaBoost divides its f by the sum of its w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import is_regressor
 from sklearn.utils import InputTags, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 
 Array = NDArray[np.float64]
@@ -73,6 +75,10 @@ DECISION_FUNCTIONS: dict[str, Reading | dict[str, Reading] | Callable[[Any], Rea
     "SVC": _HINGE,
 }
 
+# Where the output of an estimator with a `coef_` is X @ coef_ + intercept_, and the exceptions: a function of that.
+LINEAR_MODULES = ("sklearn.discriminant_analysis", "sklearn.linear_model.", "sklearn.svm.")
+WITH_A_LINK = frozenset({"GammaRegressor", "PoissonRegressor", "TweedieRegressor"})
+
 # The attributes in which wrappers keep the inner estimator whose output they return, the fitted one first.
 _INNER = ("best_estimator_", "final_estimator_", "estimator_", "final_estimator", "estimator")
 
@@ -84,6 +90,28 @@ def input_tags(estimator: Any) -> Any:
     tags = get_tags(estimator).input_tags
     tags.two_d_array = get_tags(entrance(estimator)).input_tags.two_d_array
     return tags
+
+
+def accepted_input(estimators: Sequence[Any]) -> Any:
+    """Return the tags of the X that all the estimators accept."""
+    each, common = [input_tags(one) for one in estimators], InputTags()
+    for name in ("sparse", "allow_nan", "two_d_array", "pairwise"):
+        setattr(common, name, all(getattr(one, name) for one in each))
+    return common
+
+
+def may_impute(estimators: Sequence[Any]) -> bool:
+    """Return whether X is to reach an estimator with its NaN: a pipeline may begin with an imputer.
+
+    Where none of its steps takes NaN, one of them will say so.
+    """
+    return any(entrance(one) is not one for one in estimators)
+
+
+def refuses_weight(estimator: Any) -> bool:
+    """Return whether metadata routing was told not to pass sample weights to the estimator."""
+    own = getattr(get_routing_for_object(estimator), "fit", None)
+    return own is not None and own.requests.get("sample_weight") is False
 
 
 def entrance(estimator: Any) -> Any:
@@ -135,6 +163,31 @@ def _decision_reading(estimator: Any) -> Reading:
         return _decision_reading(estimator.steps[-1][1])
     inner = next((getattr(estimator, name) for name in _INNER if hasattr(estimator, name)), None)
     return _HINGE if inner is None else _decision_reading(inner)
+
+
+def linear_terms(estimator: Any) -> tuple[Array, float] | None:
+    """Return the weights (d,) and the intercept of a fitted estimator's output, or None if it is not linear in X.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> weights, intercept = linear_terms(LinearRegression().fit([[0.0], [1.0]], [1.0, 3.0]))
+    >>> weights, round(intercept, 6)
+    (array([2.]), 1.0)
+    """
+    ours = isinstance(estimator, FeatureAttributes)
+    bases = type(estimator).__mro__
+    known = any(base.__module__.startswith(LINEAR_MODULES) for base in bases)
+    linked = not WITH_A_LINK.isdisjoint(base.__name__ for base in bases)
+    # Some estimators, such as support vector machines, are linear with some parameters only.
+    if not (ours or (known and not linked)) or not hasattr(estimator, "coef_"):
+        return None
+    weights = estimator.coef_.toarray() if hasattr(estimator.coef_, "toarray") else estimator.coef_
+    return np.asarray(weights, dtype=np.float64).ravel(), float(np.ravel(estimator.intercept_)[0])
+
+
+def importances_of(estimator: Any) -> Array | None:
+    """Return `feature_importances_` of a fitted estimator, or None."""
+    found = getattr(estimator, "feature_importances_", None)
+    return None if found is None else np.asarray(found, dtype=np.float64)
 
 
 def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:

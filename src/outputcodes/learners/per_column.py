@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from numbers import Real
 from typing import Any
 
@@ -14,11 +14,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.foreign import (
     Reading,
+    importances_of,
+    linear_terms,
     read_margins,
     reading_of,
     returns_signs_only,
@@ -48,7 +51,7 @@ class PerColumn(Learner, BaseEstimator):
     fit_params : dict, optional
         Further arguments of the estimator's `fit`; those with one entry per row are cut to the rows of a column.
     verbose : int, default=0
-        1 prints about ten lines of progress while the columns are trained.
+        1 shows the progress while the columns are trained, as `OutputCodeClassifier(verbose=1)` does.
 
     Examples
     --------
@@ -78,6 +81,11 @@ class PerColumn(Learner, BaseEstimator):
     def loss(self) -> str | None:  # type: ignore[override]
         """The margin loss of the columns; None if they differ."""
         return _common_loss(self._readings(self._estimators()))
+
+    @property
+    def estimators(self) -> list[Any]:
+        """The one estimator, or that of each column."""
+        return self._estimators()
 
     @property
     def positional(self) -> bool:
@@ -133,9 +141,13 @@ class PerColumn(Learner, BaseEstimator):
                 params |= _weight_params(estimator, column_weights)
             target = targets_of(estimator, M[y if seen is None else y[seen], j])
             jobs.append(delayed(_fit)(seeded, data, seen, pairwise, target, params))
-        # Results one by one only for progress reports: not every joblib backend supports generators.
-        trained = Parallel(n_jobs=n_jobs, return_as="generator" if self.verbose else "list")(jobs)
-        fitted, seen_rows = zip(*_watched(trained, len(jobs), self.verbose), strict=True)
+        # Within a classifier that shows its progress, the phase has begun.
+        alone = self.verbose and not progress.is_watched()
+        begun = progress.phase("training", len(jobs), "columns") if alone else nullcontext()
+        with progress.showing(self.verbose), begun:
+            # Results one by one only for progress reports: not every joblib backend supports generators.
+            trained = Parallel(n_jobs=n_jobs, return_as="generator" if progress.is_watched() else "list")(jobs)
+            fitted, seen_rows = zip(*_reported(trained, len(jobs)), strict=True)
         # For some estimators the kind of output, or its scale, is known only once they are fitted.
         readings = self._readings(fitted)
         return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, readings, n_jobs)
@@ -200,6 +212,27 @@ class FittedPerColumn(FittedColumns):
             for estimator, scale, seen in zip(self.estimators, self.scales, kernel_columns, strict=True)
         )
         return np.column_stack(columns) if columns else np.empty((n_rows_of(X), 0))
+
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features if all estimators are linear; apart from margins cut at ±1e9."""
+        terms = self._linear_terms()
+        return None if terms is None else np.array([scale * weights for scale, (weights, _) in terms])
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts of linear estimators."""
+        return np.array([scale * intercept for scale, (_, intercept) in self._linear_terms() or []])
+
+    def feature_importances(self) -> Array | None:
+        """Return the mean of the estimators' own importances, (d,), or None if some estimator has none."""
+        found = [importances_of(estimator) for estimator in self.estimators]
+        known = [one for one in found if one is not None]
+        return np.mean(known, axis=0) if len(known) == len(found) else None
+
+    def _linear_terms(self) -> list[tuple[float, tuple[Array, float]]] | None:
+        # The columns of a precomputed kernel see different rows, which are no common features.
+        found = [] if self.rows is not None else [linear_terms(estimator) for estimator in self.estimators]
+        terms = [(scale, one) for scale, one in zip(self.scales, found, strict=False) if one is not None]
+        return terms if len(terms) == len(self.estimators) else None
 
 
 def _common_loss(readings: Sequence[Reading]) -> str | None:
@@ -279,10 +312,8 @@ def _fit(
     return estimator.fit(X, target, **params), rows
 
 
-def _watched(results: Iterable[Any], total: int, verbose: int) -> Iterable[Any]:
-    """Yield the results; with `verbose`, print the progress about ten times."""
-    start, step = time.perf_counter(), max(1, total // 10)
+def _reported(results: Iterable[Any], total: int) -> Iterable[Any]:
+    """Yield the results, and report how many there are."""
     for done, result in enumerate(results, start=1):
-        if verbose and (done % step == 0 or done == total):
-            print(f"[outputcodes] column {done} of {total} trained, {time.perf_counter() - start:.1f} s")
+        progress.reached(done, total)
         yield result

@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.validation import check_weight
+from outputcodes._ground.validation import check_n_jobs, check_weight
+from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
-class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
+class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     """Base of the learners that train all columns at once.
 
     A subclass writes `prepare` and `fit_columns` (see `Learner`) and names its `loss`. It is then also a binary
@@ -50,7 +51,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
-        if len(rows) < len(labels) and weight is not None and not self.__sklearn_tags__().input_tags.pairwise:
+        if len(rows) < len(labels) and weight is not None and not get_tags(self).input_tags.pairwise:
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
         # A kernel keeps its rows of weight 0, which may have a third label; their sign is never used.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
@@ -60,7 +61,7 @@ class SharedLearner(Learner, ClassifierMixin, BaseEstimator):
             np.array([[-1], [+1]], dtype=np.int8),
             weight,
             rows=None if len(rows) == len(labels) else rows,
-            n_jobs=self.n_jobs,
+            n_jobs=check_n_jobs(self.n_jobs),
             seed=int(self.random_state or 0),
         )
         if self.columns_.certificate is not None:

@@ -41,6 +41,11 @@ class SingleCall(Learner, BaseEstimator):
         """The margin loss of the one estimator."""
         return self.learner.loss
 
+    @property
+    def estimators(self) -> list[Any]:
+        """The one estimator."""
+        return self.learner.estimators
+
     def prepare(self, X: Any, like: Any = None) -> Any:
         """Return X as numbers, dense or csr."""
         if get_tags(self.learner.estimator).input_tags.pairwise:
@@ -111,6 +116,26 @@ class FittedSingleCall(FittedColumns):
     def loss_after_fit(self, declared: str | None) -> str | None:
         """Return the loss of the fitted estimator."""
         return self.loss
+
+    def coefficients(self) -> Array | None:
+        """Return (L, d) weights of the features, the same in all columns, if the estimator is linear."""
+        weights = self.fitted.coefficients()
+        return None if weights is None else np.tile(weights[:, : -self.n_columns], (self.n_columns, 1))
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts of a linear estimator: its own plus the weight of each column's index."""
+        weights = self.fitted.coefficients()
+        assert weights is not None
+        offsets: Array = self.fitted.intercepts() + weights[0, -self.n_columns :]
+        return offsets
+
+    def feature_importances(self) -> Array | None:
+        """Return the estimator's importances of the features, (d,), without those of the column's index."""
+        found = self.fitted.feature_importances()
+        if found is None:
+            return None
+        whole = found[: -self.n_columns].sum()
+        return found[: -self.n_columns] / (whole or 1.0)
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some of its rows."""

@@ -9,6 +9,7 @@ from outputcodes.selection.mcnemar import McNemar, mcnemar
 from outputcodes.selection.metrics import METRICS
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
+from outputcodes.selection.same_predictions import one_row_each
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "leave_one_out",
     "mcnemar",
     "mean_ranks",
+    "one_row_each",
     "ranked",
 ]

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import one_blas_thread
 from outputcodes._ground.choosing import sorting_key
 from outputcodes._ground.validation import as_seed
@@ -49,6 +50,8 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         Whether to keep the best classifier, as trained during the search, and predict with it.
     ties_as_errors : bool, default=True
         Whether the bound counts a tie with a wrong class as an error, as in `leave_one_out`.
+    verbose : int, default=0
+        1 shows the candidates and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------
@@ -90,11 +93,14 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     array([0.7  , 0.32 , 0.167, 0.553, 0.167, 0.153])
     """
 
-    def __init__(self, estimator: Any, param_grid: Any, *, refit: bool = True, ties_as_errors: bool = True) -> None:
+    def __init__(
+        self, estimator: Any, param_grid: Any, *, refit: bool = True, ties_as_errors: bool = True, verbose: int = 0
+    ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.refit = refit
         self.ties_as_errors = ties_as_errors
+        self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train and score every candidate."""
@@ -120,22 +126,24 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
         seconds = np.empty(len(candidates))
         best: tuple[Any, ...] = (np.inf,)
         before: TrainedCode | None = None
-        for index in _path(candidates):
-            start = time.perf_counter()
-            model, learner = models[index], learners[index]
-            if before is not None:
-                before.problem.learner.release(before.problem.data)
-            given = model.random_state
-            model.random_state = as_seed(given) if "random_state" in candidates[index] else seed
-            with one_blas_thread():
-                before = model.train(X, y, sample_weight, like=before)
-                judged[index] = judge(before, model.decoder_, self.ties_as_errors)
-            model.random_state = given
-            seconds[index] = time.perf_counter() - start
-            rank = (sorting_key(judged[index].error), *learner.flexibility(before.problem.data), index)
-            if rank < best:
-                best, kept = rank, model
-            models[index] = None
+        with progress.showing(self.verbose), progress.phase("BoundSearch", len(candidates), "candidates"):
+            for done, index in enumerate(_path(candidates)):
+                progress.reached(done, len(candidates), "candidates", str(candidates[index]))
+                start = time.perf_counter()
+                model, learner = models[index], learners[index]
+                if before is not None:
+                    before.problem.learner.release(before.problem.data)
+                given = model.random_state
+                model.random_state = as_seed(given) if "random_state" in candidates[index] else seed
+                with one_blas_thread(), progress.unwatched():
+                    before = model.train(X, y, sample_weight, like=before)
+                    judged[index] = judge(before, model.decoder_, self.ties_as_errors)
+                model.random_state = given
+                seconds[index] = time.perf_counter() - start
+                rank = (sorting_key(judged[index].error), *learner.flexibility(before.problem.data), index)
+                if rank < best:
+                    best, kept = rank, model
+                models[index] = None
         self._record(candidates, judged, seconds, best[-1])
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(kept, name):

@@ -12,11 +12,14 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_consistent_length
 
+from outputcodes._ground import progress
 from outputcodes._ground.folds import Folds, stratified_folds
+from outputcodes._ground.targets import indicates_labels
 from outputcodes._ground.validation import check_classes
+from outputcodes._ground.words import shorten
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders import as_decoder
-from outputcodes.selection.engine import gather, measure_all
+from outputcodes.selection.engine import gather, measure_all, unusable
 from outputcodes.selection.journal import Journal
 from outputcodes.selection.measure import fixed_code, measure
 from outputcodes.selection.metrics import check_metric
@@ -36,6 +39,7 @@ def compare(
     metric: str = "error",
     n_jobs: int | None = None,
     random_state: int = 0,
+    verbose: int = 0,
     watch: Callable[[str, int, int], None] | None = None,
 ) -> Results:
     """Return the cross-validated error of every learner and code with every decoder that can serve it, best first.
@@ -58,14 +62,14 @@ def compare(
     metric : {"error", "log-loss", "balanced"}, default="error"
         "balanced" is the mean of the classes' errors. For the log-loss, the scores of a decoder without probabilities
         go through a `Softmax`.
-    n_jobs, random_state : as for `OutputCodeClassifier`
+    n_jobs, random_state, verbose : as for `OutputCodeClassifier`
     watch : callable, optional
         Called as watch(code, done, total) after each (learner, code, fold).
 
     Returns
     -------
     Results
-        A list of `Result`, ranked as `ranked` does.
+        A list of `Result`, ranked as `ranked` does; `print` shows it as a table.
 
     Examples
     --------
@@ -75,9 +79,14 @@ def compare(
     >>> best.code, best.decoder, best.columns
     ('all-pairs', 'loss', 3)
     """
+    check_metric(metric)
+    if indicates_labels(y):
+        raise ValueError(
+            "y is multilabel; compare ranks classifiers of one label per row. Compare one column of y at a time, or "
+            "use sklearn.model_selection.cross_val_score with OutputCodeClassifier(code='one-vs-all')."
+        )
     labels = np.asarray(y)
     check_consistent_length(X, labels)
-    check_metric(metric)
     classes = check_classes(labels)
     folds = _folds(cv, labels, random_state)
     named = _named(learners)
@@ -106,10 +115,12 @@ def compare(
             watch(cell.code, number * len(folds) + fold + 1, len(cells) * len(folds))
         return found
 
-    progress = measure_all(cells, len(folds), measured, Journal())
-    results, _ = gather(cells, progress.found, len(folds))
+    with progress.showing(verbose):
+        found = measure_all(cells, len(folds), measured, Journal()).found
+    results, _ = gather(cells, found, len(folds))
     if not results:
-        raise ValueError(f"None of the decoders {', '.join(read_by)} can serve any of the codes.")
+        reason = unusable(list(read_by))
+        raise ValueError(f"{reason[0].upper()}{reason[1:]} with any of the codes.")
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
     return ranked(results, metric=metric, test_to_train=ratio)
 
@@ -117,8 +128,11 @@ def compare(
 def _folds(cv: Any, y: NDArray[Any], random_state: int) -> Folds:
     if not isinstance(cv, int | np.integer):
         return list(check_cv(cv).split(np.zeros(len(y)), y))
-    if cv > (rarest := np.unique(y, return_counts=True)[1].min()):
-        raise ValueError(f"cv={cv} is more than the {rarest} rows of the rarest class; use fewer folds or a splitter.")
+    classes, counts = np.unique(y, return_counts=True)
+    if cv > (rarest := counts.min()):
+        name, rows = shorten(classes[counts.argmin()], 40), "1 row" if rarest == 1 else f"{rarest} rows"
+        remedy = f"use cv={rarest} or less" if rarest > 1 else "add rows of it, leave it out"
+        raise ValueError(f"cv={cv} is more than the {rows} of the class {name}; {remedy}, or give a splitter as cv.")
     return stratified_folds(y, int(cv), random_state)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from outputcodes._ground.words import in_words
+
 Line = dict[str, Any]
 
 
@@ -35,6 +37,14 @@ class Journal:
         Continue the results in the file. A last line that was not written to its end is dropped.
     is_empty : callable, optional
         Whether a line holds no result: a file of such lines alone is written over.
+    check : callable, optional
+        Called with each line that is continued; it raises an error that says what is wrong with it.
+
+    Attributes
+    ----------
+    lines : list of dict
+    notes : list of str
+        What was dropped.
 
     Examples
     --------
@@ -55,9 +65,11 @@ class Journal:
         *,
         resume: bool = False,
         is_empty: Callable[[Line], bool] = lambda line: False,
+        check: Callable[[Line], object] = lambda line: None,
     ) -> None:
         self.lines: list[Line] = []
-        self._is_empty = is_empty
+        self.notes: list[str] = []
+        self._is_empty, self._check = is_empty, check
         self._file: BinaryIO | None = None
         if path is None:
             return
@@ -81,7 +93,9 @@ class Journal:
         if (described_only or not resume) and self._holds_no_result(whole, run):
             whole = b""  # There is nothing to continue, and nothing to lose.
         if whole:
-            self.lines = _continued(path, whole, run)
+            self.lines = _continued(path, whole, run, self._check)
+        if whole and len(whole) < len(content):
+            self.notes.append(f"{path}: the last line was cut off when the run ended; it is measured again.")
         if whole and not resume:
             raise JournalError(
                 f"{path} holds the results of an earlier run: resume it (--resume), or write to another folder (--out)."
@@ -140,15 +154,34 @@ def _locked(file: BinaryIO) -> bool:
     return True
 
 
-def _continued(path: Path, whole: bytes, run: Line) -> list[Line]:
-    try:
-        first, *lines = map(json.loads, whole.split(b"\n")[:-1])
-        differing = sorted(name for name in run if first.get(name) != run[name])
-    except (ValueError, AttributeError) as reason:
-        raise JournalError(f"{path} is damaged: {reason}. Remove it to start again.") from reason
-    if differing:
+def _continued(path: Path, whole: bytes, run: Line, check: Callable[[Line], object]) -> list[Line]:
+    lines = [_read(path, number, text) for number, text in enumerate(whole.split(b"\n")[:-1], start=1)]
+    first, *lines = lines
+    if differing := sorted(name for name in run if first.get(name) != run[name]):
         raise JournalError(
             f"{path} holds the results of another run: it differs in {', '.join(differing)}. "
             "Write to another folder (--out)."
         )
+    for number, line in enumerate(lines, start=2):
+        try:
+            check(line)
+        except (ValueError, TypeError, KeyError, AttributeError) as reason:
+            raise _damaged(path, number, in_words(reason)) from reason
     return lines
+
+
+def _read(path: Path, number: int, text: bytes) -> Line:
+    try:
+        line = json.loads(text)
+    except ValueError as reason:
+        raise _damaged(path, number, str(reason)) from reason
+    if not isinstance(line, dict):
+        raise _damaged(path, number, f"it is a {type(line).__name__}, not a JSON object")
+    return line
+
+
+def _damaged(path: Path, number: int, reason: str) -> JournalError:
+    remedy = "Remove this line to measure it again" if number > 1 else "Remove the file to start again"
+    return JournalError(
+        f"{path}, line {number}, is damaged: {' '.join(reason.split())}. {remedy}, or write to another folder (--out)."
+    )

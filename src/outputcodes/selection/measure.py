@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import time
 import warnings
@@ -17,6 +18,7 @@ from sklearn.utils import get_tags
 
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import take_rows
+from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import as_code, rows_by_label
 from outputcodes.decoders import Softmax
@@ -92,7 +94,8 @@ def measure(
     decoded = {}
     for name, predicted, P, taken in readings:
         losses = row_losses(metric, y[test], predicted, P, final.classes_)
-        decoded[name] = Decoded(float(losses.mean()), taken, losses if keep_losses else None)
+        mark = _mark(np.searchsorted(final.classes_, predicted) if P is None else P)
+        decoded[name] = Decoded(float(losses.mean()), taken, losses if keep_losses else None, mark)
     return Measurement.of(cell, fold, columns=columns, fit_seconds=seconds, size_bytes=size(final), decoders=decoded)
 
 
@@ -117,6 +120,11 @@ def _read(
         yield name, predicted, P, shared + time.perf_counter() - start
 
 
+def _mark(predictions: NDArray[Any]) -> str:
+    """A short text that differs where predictions do."""
+    return hashlib.blake2b(np.ascontiguousarray(predictions).tobytes(), digest_size=8).hexdigest()
+
+
 def _read_system(model: Any, X: Any, probable: bool) -> Iterator[Predictions]:
     start = time.perf_counter()
     P = model.predict_proba(X) if probable else None
@@ -134,10 +142,7 @@ def attempt(cell: Cell, fold: int, measured: Callable[[], Measurement]) -> Measu
         try:
             found = measured()
         except Exception as reason:  # however a foreign system breaks
-            message = " ".join(str(reason).split())
-            expected = message and isinstance(reason, ValueError | ImportError | MemoryError)
-            failed = message if expected else f"{type(reason).__name__}: {message}".removesuffix(": ")
-            return Measurement.of(cell, fold, failed=failed)
+            return Measurement.of(cell, fold, failed=in_words(reason))
     unconverged = any(issubclass(one.category, ConvergenceWarning) for one in caught)
     return replace(found, unconverged=unconverged)
 

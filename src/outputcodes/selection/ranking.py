@@ -12,14 +12,17 @@ from scipy import stats
 from outputcodes._ground.choosing import sorting_keys
 from outputcodes.selection.mcnemar import mcnemar
 from outputcodes.selection.results import Result
+from outputcodes.selection.same_predictions import one_row_each
 from outputcodes.selection.statistics import corrected_t_test
-from outputcodes.selection.table import html_ranking
+from outputcodes.selection.table import caveats, html_ranking, text_ranking
 
 LEVEL = 0.95
 
 
 class Results(list[Result]):
-    """Ranked results, best first. A notebook shows them as a table, `pandas.DataFrame(results)` is a tidy frame.
+    """Ranked results, best first: a list. `print` and notebooks show a table, `pandas.DataFrame(results)` is a frame.
+
+    The tables have one row for decoders of the same columns that predict the same on every fold.
 
     Attributes
     ----------
@@ -36,8 +39,11 @@ class Results(list[Result]):
         self.metric = metric
         self.test_to_train = test_to_train
 
+    def __repr__(self) -> str:
+        return text_ranking(one_row_each(self), self.metric, notes=caveats(self)) if self else "Results()"
+
     def _repr_html_(self) -> str:
-        return html_ranking(self, self.metric)
+        return html_ranking(one_row_each(self), self.metric, notes=caveats(self))
 
 
 def ranked(

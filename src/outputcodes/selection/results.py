@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
+from outputcodes._ground.words import shorten
 from outputcodes.selection.packing import Losses, Plain, packed, unpacked
 
 
@@ -43,11 +45,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Decoded:
-    """The test rows under one decoder: the error, the seconds it took, and the loss of each row where that is kept."""
+    """The test rows under one decoder.
+
+    Attributes
+    ----------
+    error, predict_seconds : float
+    losses : ndarray or None
+        The loss of each row, where that is kept.
+    mark : str or None
+        A short text that differs where predictions do: two decoders with the same mark predict the same.
+    """
 
     error: float
     predict_seconds: float
     losses: Losses | None = field(default=None, compare=False, repr=False)
+    mark: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,7 @@ class Measurement:
 
         >>> found = Measurement("ridge", "dense", 0, decoders={"loss": Decoded(0.5, 0.1, np.array([True, False]))})
         >>> found.as_dict()["decoders"]
-        {'loss': {'error': 0.5, 'predict_seconds': 0.1, 'losses': {'rows': 2, 'missed': 'gA=='}}}
+        {'loss': {'error': 0.5, 'predict_seconds': 0.1, 'losses': {'rows': 2, 'missed': 'gA=='}, 'mark': None}}
         >>> Measurement.from_dict(found.as_dict()) == found
         True
         """
@@ -110,8 +122,26 @@ class Measurement:
         }
         return cls(**{**data, "decoders": decoders})
 
+    def check(self, metric: str = "error") -> None:
+        """Raise ValueError unless the errors and times are possible: for measurements from a file.
 
-@dataclass(frozen=True)
+        >>> Measurement("svc", "", 0, decoders={"": Decoded(-5.0, 0.1)}).check()
+        Traceback (most recent call last):
+        ValueError: an error of -5.0 is impossible: it must be between 0 and 1
+        """
+        unbounded = metric == "log-loss"
+        possible = "at least 0, and finite" if unbounded else "between 0 and 1"
+        for one in self.decoders.values():
+            # Means of ones may exceed 1 by rounding.
+            if not (_is_possible(one.error) and (unbounded or one.error <= 1 + 1e-9)):
+                raise ValueError(f"an error of {one.error!r} is impossible: it must be {possible}")
+        times = [self.fit_seconds, *(one.predict_seconds for one in self.decoders.values())]
+        for seconds in times if self.decoders else ():
+            if not _is_possible(seconds):
+                raise ValueError(f"a time of {seconds!r} seconds is impossible")
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """One row of a comparison: a learner, a code and a decoder, or a system that needs no code, on given splits.
 
@@ -119,6 +149,8 @@ class Result:
     ----------
     learner, code, decoder : str
         By name; "given" for a code that is a matrix. A system has neither code nor decoder.
+    also : tuple of str
+        Other decoders of the same columns with the same predictions on every fold, where `one_row_each` left them out.
     columns : int or None
         The length L of the code; of a code made from data, the mean over the folds.
     error, spread : float
@@ -131,6 +163,8 @@ class Result:
     parameters, share, stage : as for `Cell`
     losses : ndarray of shape (n_test,) or None
         Of a single split, the loss of each test row: whether it is missed, or its share of another metric.
+    marks : tuple of str
+        Those of the predictions on each fold; empty if they are not known.
     rank, interval, p_value, frontier : int, tuple of float or None, float or None, bool
         The place among other results, filled in by `ranked`: the 95 % interval of the error, the p-value of the test
         against the best (the best itself has none), and whether no other result is both as good and as fast.
@@ -156,6 +190,8 @@ class Result:
     share: float = 1.0
     stage: int = 0
     losses: Losses | None = field(default=None, compare=False, repr=False)
+    also: tuple[str, ...] = ()
+    marks: tuple[str, ...] = field(default=(), compare=False)
     rank: int | None = None
     interval: tuple[float, float] | None = None
     p_value: float | None = None
@@ -165,14 +201,24 @@ class Result:
         errors = tuple(float(error) for error in self.fold_errors)
         if not errors or not all(map(math.isfinite, errors)):
             raise ValueError(
-                f"{self} has no finite error: its fold_errors are {errors}. Leave it out, and say why in `notes`."
+                f"{self.name} has no finite error: its fold_errors are {errors}. Leave it out, and say why in `notes`."
             )
         object.__setattr__(self, "fold_errors", errors)
         object.__setattr__(self, "error", float(np.mean(errors)))
         object.__setattr__(self, "spread", float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0)
 
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
+        """The learner, the code and the decoder in words."""
         return " ".join(filter(None, (self.learner, self.code, self.decoder))) or "an unnamed result"
+
+    def __str__(self) -> str:
+        between = "" if self.interval is None else f" ({self.interval[0]:.4g} to {self.interval[1]:.4g})"
+        return f"{shorten(self.name, 80)}: {self.error:.4g}{between}"
+
+    def __repr__(self) -> str:
+        ranked = "" if self.rank is None else f", rank={self.rank}"
+        return f"Result({shorten(self.name, 80)!r}, error={self.error:.4g}, folds={len(self.fold_errors)}{ranked})"
 
     @property
     def level_with_best(self) -> bool:
@@ -188,12 +234,13 @@ class Result:
         """Return the result of which `as_dict` made the data."""
         given = {one.name: data[one.name] for one in fields(cls) if one.init and one.name in data}
         given |= {"losses": unpacked(given.get("losses"))}
-        if given.get("interval") is not None:
-            given["interval"] = tuple(given["interval"])
+        for name in ("interval", "also", "marks"):
+            if given.get(name) is not None:
+                given[name] = tuple(given[name])
         return cls(**given)
 
 
-def key_of(record: Cell | Measurement) -> tuple[Any, ...]:
+def key_of(record: Cell | Measurement | Result) -> tuple[Any, ...]:
     """Return what tells a cell from others, whichever fold it is measured on.
 
     >>> key_of(Cell("ridge", "dense", ("loss",))) == key_of(Measurement("ridge", "dense", fold=3))
@@ -206,6 +253,10 @@ def key_of(record: Cell | Measurement) -> tuple[Any, ...]:
         record.share,
         record.stage,
     )
+
+
+def _is_possible(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
 
 
 def _plain(record: Any) -> Plain:

@@ -6,8 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from outputcodes._ground.words import listed, shorten
 from outputcodes.selection.html_table import html_table
 from outputcodes.selection.results import Result
+
+# Rows of the table in text, letters of a name, and other names in a cell.
+SHOWN_ROWS, LONGEST, MOST_ALSO = 25, 40, 2
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,9 @@ def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[Ra
 
     columns = [
         RankingColumn("rank", "#", lambda row: _known(row.rank, "d")),
-        RankingColumn("learner", "learner", lambda row: row.learner, number=False),
-        RankingColumn("code", "code", lambda row: row.code, number=False),
-        RankingColumn("decoder", "decoder", lambda row: row.decoder, number=False),
+        RankingColumn("learner", "learner", lambda row: shorten(row.learner, LONGEST), number=False),
+        RankingColumn("code", "code", lambda row: shorten(row.code, LONGEST), number=False),
+        RankingColumn("decoder", "decoder", _decoders, number=False),
         RankingColumn("columns", "L", lambda row: _known(row.columns, "d")),
         RankingColumn("error", unit, lambda row: f"{scale * row.error:.{digits}f}"),
         RankingColumn("interval", "± 95 %", plus_minus),
@@ -50,6 +54,46 @@ def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[Ra
         RankingColumn("size_bytes", "size", lambda row: _size(row.size_bytes)),
     ]
     return [column for column in columns if any(map(column.text, results))]
+
+
+def text_ranking(results: Sequence[Result], metric: str = "error", *, notes: Iterable[str] = ()) -> str:
+    """Return the best of ranked results as lines of text; an asterisk marks those not significantly worse.
+
+    >>> print(text_ranking([Result("SVC", fold_errors=(0.1, 0.2), rank=1)]))
+    #   learner  error %
+    1*  SVC        15.00
+    """
+    columns = ranking_columns(results, metric)
+    columns = [column for column in columns if column.key not in ("predict_seconds", "size_bytes")]
+    lines = [[column.heading for column in columns]]
+    lines += [[column.text(row) for column in columns] for row in results[:SHOWN_ROWS]]
+    marks = ["", *("*" if row.level_with_best else "" for row in results[:SHOWN_ROWS])]
+    for line, mark in zip(lines, marks, strict=True):
+        line[0] += mark
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    aligned = [column.number and column.key != "rank" for column in columns]
+    text = [
+        "  ".join(
+            f"{cell:>{w}}" if right else f"{cell:<{w}}" for cell, w, right in zip(line, widths, aligned, strict=True)
+        )
+        for line in lines
+    ]
+    hidden = [f"{len(results) - SHOWN_ROWS} more rows"] if len(results) > SHOWN_ROWS else []
+    return "\n".join([*(line.rstrip() for line in text), *hidden, *notes])
+
+
+def caveats(results: Sequence[Result]) -> list[str]:
+    """Return sentences on what the tests in a ranking can't show.
+
+    >>> caveats([Result("a", fold_errors=(0.1, 0.2)), Result("b", fold_errors=(0.1, 0.3))])
+    ['With 2 folds the test against the best has one degree of freedom and finds hardly any difference; use 5 or more.']
+    """
+    if len(results) > 1 and len(results[0].fold_errors) == 2:
+        return [
+            "With 2 folds the test against the best has one degree of freedom and finds hardly any difference; "
+            "use 5 or more."
+        ]
+    return []
 
 
 def html_ranking(
@@ -64,6 +108,12 @@ def html_ranking(
         notes=notes,
         bold=[row.level_with_best for row in results],
     )
+
+
+def _decoders(row: Result) -> str:
+    """The decoder, and those that predict the same."""
+    others = f" = {listed(row.also, MOST_ALSO)}" if row.also else ""
+    return shorten(row.decoder, LONGEST) + others
 
 
 def _known(value: Any, form: str) -> str:

@@ -35,9 +35,9 @@ def test_bad_tables(run, tmp_path, name, verb):
 
 def test_a_target_or_a_split_that_is_not_there(run, fruit):
     done = run("compare", fruit, "--target", "species")
-    assert (done.code, "no target column 'species'; it has 'mass', 'skin'" in done.err) == (2, True)
+    assert (done.code, "no target column 'species' (--target); it has 'mass', 'skin'" in done.err) == (2, True)
     done = run("compare", fruit, "--split", "part")
-    assert (done.code, "no split column 'part'" in done.err) == (2, True)
+    assert (done.code, "no split column 'part' (--split)" in done.err) == (2, True)
     done = run("compare", fruit, "--split", "skin")
     assert (done.code, "'skin' splits nothing" in done.err) == (2, True)
 
@@ -69,11 +69,11 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["compare", "iris", "--decoders", "guess"], "guess"),
         (["compare", "iris", "--metric", "luck"], "luck"),
         (["compare", "iris", "--cv", "1"], "--cv"),
-        (["compare", "iris", "--cv", "60"], "cv=60"),
-        (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split"),
+        (["compare", "iris", "--cv", "60"], "--cv 60 is more than"),
+        (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split (--cv, --test, --split)"),
         (
             ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
-            "none of the decoders vote",
+            "ridge dense: the decoder vote can't be used with this code.",
         ),
         (["compare", "iris", "--resume"], "needs out (--out)"),
         (["code", "nothing"], "nothing"),

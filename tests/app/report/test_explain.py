@@ -145,3 +145,10 @@ def test_what_does_not_fit_is_refused():
         answers(model, X[:2], ["setosa", "rose"])
     with pytest.raises(ValueError, match="one entry for each"):
         answers(model, X[:2], names=["a"])
+
+
+def test_one_column_is_not_called_columns():
+    X, y = load_iris(return_X_y=True)
+    model = OutputCodeClassifier("ridge").fit(X[y < 2], y[y < 2])
+    assert model.code_matrix_.shape == (2, 1)
+    assert "The one column that sees 0 agrees with its codeword." in explain(model, X[0]).summary()

@@ -44,8 +44,8 @@ def test_by_default_every_learner_and_system_is_tried():
 
 def test_a_quick_plan_says_what_it_leaves_out_of_each_part():
     (note,) = make_plan(1000, 5, quick=True, decoders=["loss"]).left_out
-    assert note.startswith("A quick plan leaves out of the learners ridge, ")
-    assert "; of the codes sparse, bch, complete." in note
+    assert note.startswith("The quick plan leaves out the learners ridge, ")
+    assert "; the codes sparse, bch, complete." in note
 
 
 class Newcomer(Code):

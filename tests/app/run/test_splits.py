@@ -17,4 +17,4 @@ def test_the_words_of_a_split(words):
 def test_of_many_rare_classes_some_are_named():
     (note,) = cross_validation(["many"] * 9 + [f"rare {i:02d}" for i in range(30)], 3).notes
     assert "rare 00 (1), rare 01 (1)" in note
-    assert "rare 09 (1), and 20 more. Some" in note
+    assert "rare 09 (1) and 20 more. Some" in note

@@ -91,7 +91,7 @@ def test_rows_wrongly_set_aside_come_back(gone_on_with, monkeypatch):
     assert np.array_equal(gone_on_with[0], first)
     assert np.array_equal(gone_on_with[1], second)
     assert fitted.certificate.converged.all()
-    assert np.isin(whole.support[np.abs(whole.coefficients(whole.support)).max(axis=0) > 1e-3], fitted.support).all()
+    assert np.isin(whole.support[np.abs(whole.beta(whole.support)).max(axis=0) > 1e-3], fitted.support).all()
     for j in range(M.shape[1]):
         libsvm = SVC(C=2, gamma=0.1, tol=1e-6).fit(X, M[y, j])
         assert np.allclose(fitted.margins(X)[:, j], libsvm.decision_function(X), atol=1e-4)

@@ -168,4 +168,4 @@ def test_a_class_without_rows_changes_nothing():
     learner = Ridge()
     data = learner.prepare(X)
     with_it, without = (learner.fit_columns(data, y, code).margins(X) for code in (M, M[:3]))
-    np.testing.assert_allclose(with_it, without, rtol=1e-12)
+    np.testing.assert_allclose(with_it, without, rtol=1e-10, atol=1e-12)

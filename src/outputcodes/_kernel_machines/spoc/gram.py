@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.spoc.problem import Array, Rows, SpocCertificate, SpocProblem
@@ -44,6 +45,7 @@ class ClassesTogether(WorkingSets):
         if self.iterations >= self.max_iter:
             return NONE
         psi = self.judge()[:, 0]
+        progress.nearing(psi.max(), self.tol, f"{self.iterations} working sets")
         order: Rows = np.argsort(-psi, kind="stable")[:size]
         return order[psi[order] > aim * self.tol]
 

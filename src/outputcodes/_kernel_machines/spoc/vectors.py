@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run, row_blocks
 from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._kernel_machines.spoc.problem import Array, SpocCertificate, SpocProblem
@@ -53,6 +54,7 @@ def solve_vectors(
     while True:
         stop = min(max_iter, (int(counts[2]) // STRIDE + 1) * STRIDE)
         done = descend(rows, arrays, eta, flat, work, active, counts, worst, 0.9 * tol, stop, visits)
+        progress.nearing(worst[1], tol, f"{counts[2]} epochs")
         if done or counts[2] >= max_iter:
             run(certify, row_blocks(n, width + len(rows[0]) // n))
             certificate = problem.certificate(verdicts, float(np.vdot(M, M)), int(counts[2]), tol)

@@ -1,37 +1,120 @@
-"""What all verbs share: errors as messages with exit code 2, lists of names, a progress bar."""
+"""What all verbs share: errors as messages with exit code 2, warnings as notes, lists of names and numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import re
+import warnings
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+# Messages of the library begin with the parameter; here these are options.
+OPTIONS = {
+    **{name: f"--{name}" for name in ("learner", "learners", "code", "codes", "decoder", "decoders", "metric")},
+    **{name: f"--{name}" for name in ("cv", "split", "order", "plugin", "probability", "priors", "rejected")},
+    "class_weight": "--class-weight",
+    "decimal": "--decimal",
+    "estimator": "--learner",
+    "identifier": "--id",
+    "max_bytes": "--max-bytes",
+    "n_jobs": "--jobs",
+    "reject_below": "--reject-below",
+    "reject_beyond": "--reject-beyond",
+    "separator": "--sep",
+}
+
+
+# "decimal=',' (--decimal ,)".
+BOTH = re.compile(r"\b\w+=(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s()]+) \((--\S+ [^()]*)\)")
 
 
 @contextmanager
-def reported_errors(stopped: str = "Stopped.") -> Iterator[None]:
-    """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130."""
+def reported_errors(stopped: str = "Stopped.", arguments: Collection[str] = ()) -> Iterator[None]:
+    """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130.
+
+    Warnings become notes on stderr, without the file and the line of the library that gave them.
+    """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            yield
     except (ValueError, ImportError, OSError) as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]Error:[/] {_plain(str(error))}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(
+            f"[red]Error:[/] {_plain(with_options(str(error), arguments))}", highlight=False
+        )
         raise typer.Exit(2) from error
     except KeyboardInterrupt as stop:
         Console(stderr=True, soft_wrap=True).print(stopped, markup=False, highlight=False)
         raise typer.Exit(130) from stop
 
 
+def with_options(message: str, arguments: Collection[str] = ()) -> str:
+    """Return a message of the library with options in place of parameters.
+
+    It may begin with a parameter, unless this is one of the `arguments` of the command; elsewhere the library writes
+    the option after the parameter, in brackets.
+
+    >>> with_options("learner='rigde' is unknown; did you mean 'ridge'?")
+    "--learner 'rigde' is unknown; did you mean 'ridge'?"
+    >>> with_options("The file is not UTF-8 text: read it with encoding='latin-1' (--encoding latin-1).")
+    'The file is not UTF-8 text: read it with --encoding latin-1.'
+    """
+    message = BOTH.sub(r"\1", message)
+    begin = re.match(r"(\w+)=", message)
+    if begin is None or begin[1] not in OPTIONS or begin[1] in arguments:
+        return message
+    option = OPTIONS[begin[1]]
+    return f"{option} {message[begin.end() :].replace(f' ({option})', '', 1)}"
+
+
 def names(text: str | None) -> list[str] | None:
-    """Split names at commas; None, which leaves the choice to the plan, stays None."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Split names at commas; None, which leaves the choice to the plan, stays None.
+
+    >>> names('low, "mid, or so",high')
+    ['low', 'mid, or so', 'high']
+    """
+    if text is None:
+        return None
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
-def progress_bar(console: Console) -> Progress:
-    """Return a bar with what runs, how far it is, and the time left; it is off where the output is a file."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+def numbers(text: str | None, option: str) -> dict[str, float] | None:
+    """Return the numbers in "label=number,label=number".
+
+    >>> numbers("apple=2,pear=0.5", "--class-weight")
+    {'apple': 2.0, 'pear': 0.5}
+    """
+    if text is None:
+        return None
+    found: dict[str, float] = {}
+    for part in names(text) or ():
+        label, sign, number = part.rpartition("=")
+        try:
+            found[label.strip()] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise ValueError(f"{option} {text}: {part!r} must have the form label=number, such as apple=2.")
+    return found
+
+
+def assignments(given: list[str] | None) -> dict[str, str]:
+    """Return the parameters in ["name=value", …].
+
+    >>> assignments(["C=10", "kernel=rbf"])
+    {'C': '10', 'kernel': 'rbf'}
+    """
+    for one in given or ():
+        if "=" not in one:
+            raise ValueError(f"--param {one} must have the form name=value, such as C=10.")
+    return {name.strip(): value for name, _, value in (one.partition("=") for one in given or ())}
+
+
+def _note(message: Warning | str, *where: object, **more: object) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"· {message}", markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:

@@ -1,21 +1,53 @@
-"""The table of verbs."""
+"""The table of verbs. The module of a verb is imported when the verb is called, so that help comes at once."""
 
 from __future__ import annotations
 
-import typer
+from importlib import import_module
+from typing import Any
 
-from outputcodes.app.cli.code import code
-from outputcodes.app.cli.compare import compare
-from outputcodes.app.cli.datasets import datasets
-from outputcodes.app.cli.fit import fit
-from outputcodes.app.cli.inspect import inspect
-from outputcodes.app.cli.predict import predict
+import typer
+from typer.core import TyperGroup
+
+# Each verb is the function of its name in the module of its name.
+VERBS = {
+    "compare": "Train every learner and code once per fold, decode them in every way, and print a ranking.",
+    "fit": "Train a learner under a code, and save the model with the preprocessing of its table.",
+    "predict": "Predict the class of every row, chunk by chunk.",
+    "inspect": "Show a model: its table, its code with distances and bounds, the errors of its columns, its size.",
+    "code": "Draw a code for k classes, describe it, and save it.",
+    "names": "List the learners, systems, codes, decoders and metrics that can be named, and what each is.",
+    "datasets": "List the known data sets, their sizes, and where each is found or fetched from.",
+}
+
+
+class Verbs(TyperGroup):
+    """The commands: those in the table until one is called, which is then the real one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the name, the command and its arguments."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, command(str(name)), rest
+
+
+def command(name: str) -> Any:
+    """Import the module of a verb and return its command."""
+    alone = typer.Typer(add_completion=False, pretty_exceptions_show_locals=False)
+    alone.command(name)(getattr(import_module(f"outputcodes.app.cli.{name}"), name))
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
+    cls=Verbs,
     no_args_is_help=True,
     add_completion=False,
     help="Multiclass classification by output codes.",
     pretty_exceptions_show_locals=False,
 )
-for verb in (compare, fit, predict, inspect, code, datasets):
-    app.command()(verb)
+
+
+def _in_place_of_a_verb() -> None:
+    """Stand in the table until the verb is called."""
+
+
+for verb, sentence in VERBS.items():
+    app.command(verb, help=sentence)(_in_place_of_a_verb)

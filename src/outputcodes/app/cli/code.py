@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
-from outputcodes import codes
-from outputcodes._ground.files import in_place_of
+from outputcodes.app import run
+from outputcodes.app.cli import _options
 from outputcodes.app.cli._common import reported_errors
-
-DRAWN = [name for name, make in codes.CODES.items() if not make().needs_problem]
-ENDINGS = (".csv", ".png", ".svg", ".pdf")
 
 
 def code(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(DRAWN)}; other codes are made from data.")],
+    name: Annotated[str, typer.Argument(help="A code that is not made from data, see `outputcodes names`.")],
     k: Annotated[int, typer.Option("-k", "--classes", min=2, help="The number of classes.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Seed of a random code.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="A file: .csv for the matrix, .png, .svg or .pdf for a picture.")
     ] = None,
+    plugin: _options.Plugin = None,
 ) -> None:
     """Draw a code for k classes, describe it, and save it."""
-    with reported_errors():
-        if out is not None and out.suffix not in ENDINGS:
-            raise ValueError(f"--out {out} must end in {', '.join(ENDINGS)}.")
-        M = codes.as_code(name).draw(k, random_state=seed).matrix()
-        if out is not None:
-            _save(M, out)
-    Console(soft_wrap=True).print(str(codes.describe(M)), markup=False, highlight=False)
+    console = Console(soft_wrap=True)
+    with reported_errors(arguments=("code",)):
+        run.load_plugins(plugin or ())
+        console.print(run.draw_code(name, k, seed=seed, out=out), markup=False, highlight=False)
     if out is not None:
-        Console().print(f"saved as {out}", markup=False, highlight=False)
-
-
-def _save(M: Any, out: Path) -> None:
-    with in_place_of(out) as part:
-        if out.suffix == ".csv":
-            np.savetxt(part, M, fmt="%d", delimiter=",")
-        else:
-            codes.plot(M).figure.savefig(part, format=out.suffix[1:], dpi=200, bbox_inches="tight")
+        console.print(f"saved as {out}", markup=False, highlight=False)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from outputcodes._ground import progress
 from outputcodes.app import run
-from outputcodes.app.cli._common import names, progress_bar, reported_errors
-from outputcodes.codes import CODES
-from outputcodes.decoders import DECODERS
-from outputcodes.learners import LEARNERS
-from outputcodes.selection import METRICS, Results
-from outputcodes.selection.table import ranking_columns
+from outputcodes.app.cli import _options
+from outputcodes.app.cli._common import names, reported_errors
+
+if TYPE_CHECKING:
+    from outputcodes.selection import Results
 
 SHOWN_ROWS = 25
 # Columns that a terminal of fewer characters than these has no room for.
@@ -27,33 +27,59 @@ def compare(
     data: Annotated[
         str, typer.Argument(help="A csv, tsv, parquet, arff or libsvm file, or a data set by name.")
     ] = "digits",
-    target: Annotated[str | None, typer.Option(help="The column of the labels.")] = None,
     learners: Annotated[
         str | None,
         typer.Option(
-            help=f"Separated by commas: learners ({', '.join(LEARNERS)}) and systems that need no code "
-            f"({', '.join(run.SYSTEMS)}). By default those that suit the table."
+            metavar="NAMES",
+            help="Learners, and systems that need no code, separated by commas; by default those that suit the table. "
+            "`outputcodes names` lists all names.",
         ),
     ] = None,
-    codes: Annotated[str | None, typer.Option(help=f"Some of {', '.join(CODES)}.")] = None,
-    decoders: Annotated[str | None, typer.Option(help=f"Some of {', '.join(DECODERS)}.")] = None,
-    cv: Annotated[int | None, typer.Option(min=2, help="Folds; 10, or fewer for large tables.")] = None,
+    codes: Annotated[str | None, typer.Option(metavar="NAMES", help="Codes, separated by commas.")] = None,
+    decoders: Annotated[str | None, typer.Option(metavar="NAMES", help="Decoders, separated by commas.")] = None,
+    cv: Annotated[
+        int | None, typer.Option(min=2, help="Folds; by default 10, with --quick 5, above 20,000 rows 3.")
+    ] = None,
     test: Annotated[str | None, typer.Option(help="A file with test rows, in place of folds.")] = None,
     split: Annotated[str | None, typer.Option(help="A column that names the rows for training.")] = None,
-    metric: Annotated[str, typer.Option(help=f"What to rank by: {', '.join(METRICS)}.")] = "error",
+    metric: Annotated[str, typer.Option(help="What to rank by: error, log-loss or balanced.")] = "error",
     quick: Annotated[bool, typer.Option("--quick", help="A small plan.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds after which no training begins.")] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
-    jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of codes and folds.")] = 0,
-    encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
+    jobs: _options.Jobs = 1,
+    seed: _options.Seed = 0,
+    target: _options.Target = None,
+    identifier: _options.Identifier = None,
+    drop: _options.Drop = None,
+    order: _options.Order = None,
+    sep: _options.Separator = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = "utf-8",
+    plugin: _options.Plugin = None,
 ) -> None:
     """Train every learner and code once per fold, decode them in every way, and print a ranking."""
     console = Console()
     stopped = "Stopped." if out is None else f"Stopped. The results so far are in {out}: --resume continues them."
-    with reported_errors(stopped), progress_bar(console) as progress:
-        source = run.open_source(data, target, cv=cv, test=test, split=split, quick=quick, seed=seed, encoding=encoding)
+    with reported_errors(stopped), progress.showing(progress=progress.Progress(least=2.0)):
+        run.load_plugins(plugin or ())
+        if order is not None and codes is not None and "ordinal" not in (names(codes) or ()):
+            raise ValueError(f"--order {order} is for the ordinal code: add it to --codes, or leave out --codes.")
+        source = run.open_source(
+            data,
+            target,
+            cv=cv,
+            test=test,
+            split=split,
+            quick=quick,
+            seed=seed,
+            identifier=identifier,
+            drop=drop or (),
+            order=names(order),
+            separator=sep,
+            decimal=decimal,
+            encoding=encoding,
+        )
         schema = source.table.schema
         plan = run.make_plan(
             len(source.table.target),
@@ -64,8 +90,8 @@ def compare(
             decoders=names(decoders),
             metric=metric,
             quick=quick,
+            ordered=bool(schema.order),
         )
-        task = progress.add_task("", total=None)
         outcome = run.compare_table(
             source,
             plan,
@@ -75,7 +101,6 @@ def compare(
             time_limit=time_limit,
             seed=seed,
             n_jobs=jobs,
-            watch=lambda what, done, total: progress.update(task, description=what, completed=done, total=total),
         )
     console.print(ranking_table(outcome.rows, outcome.title, console.width))
     for note in outcome.notes:
@@ -95,7 +120,7 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     table = Table(
         title=title, caption="; ".join(captions) or None, box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
     )
-    columns = ranking_columns(rows, rows.metric)
+    columns = run.ranking_columns(rows, rows.metric)
     left_out = next((keys for characters, keys in NARROW if width < characters), ())
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from outputcodes import app
 from outputcodes.app.cli._common import reported_errors
-from outputcodes.app.datasets import available
 
 
 def datasets() -> None:
@@ -15,7 +15,7 @@ def datasets() -> None:
     for name in ("name", "rows", "columns", "classes", "where"):
         table.add_column(name, justify="left" if name in ("name", "where") else "right")
     with reported_errors():
-        for one in available():
+        for one in app.datasets.available():
             cells = (one.name, str(one.rows), str(one.columns), str(one.classes), one.where)
             table.add_row(*cells, style="bold" if one.here else "dim")
     Console().print(table)

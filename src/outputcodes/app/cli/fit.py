@@ -8,26 +8,47 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from outputcodes._ground import progress
 from outputcodes.app import run
-from outputcodes.app.cli._common import reported_errors
+from outputcodes.app.cli import _options
+from outputcodes.app.cli._common import assignments, names, numbers, reported_errors
 
 
 def fit(
     data: Annotated[str, typer.Argument(help="A table, or a data set by name.")],
     out: Annotated[Path, typer.Option(help="The file of the model, such as model.skops.")],
-    target: Annotated[str | None, typer.Option(help="The column of the labels.")] = None,
-    learner: Annotated[str, typer.Option(help="A learner, or a system that needs no code.")] = "logistic",
-    code: Annotated[str | None, typer.Option(help="The code; all-pairs by default.")] = None,
-    decoder: Annotated[str, typer.Option(help="The decoder.")] = "loss",
-    probability: Annotated[
-        str | None, typer.Option(help="softmax, likelihood or coupling: for predict --proba.")
+    learner: Annotated[
+        str | None, typer.Option(help="A learner, or a system that needs no code: see `outputcodes names`.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Columns trained at a time.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the code.")] = 0,
-    encoding: Annotated[str, typer.Option(help="The encoding of a text file.")] = "utf-8",
+    code: Annotated[str | None, typer.Option(help="The code.")] = None,
+    decoder: Annotated[str | None, typer.Option(help="The decoder.")] = None,
+    probability: Annotated[
+        str | None, typer.Option(help="softmax, likelihood or coupling: for predict --proba, costs and rejection.")
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A parameter of the learner, such as C=10; may be repeated."),
+    ] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(metavar="WEIGHTS", help="balanced, or label=weight,label=weight; others weigh 1.")
+    ] = None,
+    jobs: _options.Jobs = 1,
+    seed: _options.Seed = 0,
+    target: _options.Target = None,
+    identifier: _options.Identifier = None,
+    drop: _options.Drop = None,
+    order: _options.Order = None,
+    sep: _options.Separator = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = "utf-8",
+    plugin: _options.Plugin = None,
 ) -> None:
-    """Train a learner under a code, and save the model with the preprocessing of its table."""
-    with reported_errors():
+    """Train a learner under a code, and save the model with the preprocessing of its table.
+
+    Without a learner, a code and a decoder, these are the defaults of OutputCodeClassifier.
+    """
+    with reported_errors(), progress.showing(progress=progress.Progress(least=2.0)):
+        run.load_plugins(plugin or ())
         model, summary = run.fit_file(
             data,
             out,
@@ -36,15 +57,24 @@ def fit(
             code,
             decoder,
             probability=probability,
+            class_weight="balanced" if class_weight == "balanced" else numbers(class_weight, "--class-weight"),
+            params=assignments(param),
             seed=seed,
             n_jobs=jobs,
+            identifier=identifier,
+            drop=drop or (),
+            order=names(order),
+            separator=sep,
+            decimal=decimal,
             encoding=encoding,
         )
-    Console().print(
-        f"{out}: {model[-1].__class__.__name__}, {summary['rows']} rows, "
-        f"{100 * summary['training_error']:.2f} % wrong on them",
+    parts = (summary["learner"], summary.get("code"), summary.get("decoder"))
+    console = Console(soft_wrap=True)
+    console.print(
+        f"{out}: {type(model[-1]).__name__}, {summary['rows']} rows, {100 * summary['training_error']:.2f} % wrong on "
+        f"them ({', '.join(part for part in parts if part)})",
         markup=False,
         highlight=False,
     )
     for note in summary.get("notes", ()):
-        Console().print(f"· {note}", style="dim", markup=False, highlight=False)
+        console.print(f"· {note}", style="dim", markup=False, highlight=False)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from outputcodes._ground.validation import check_labels, n_rows_of
+from outputcodes.app.report.features import FeatureParts
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier
 
@@ -40,6 +41,8 @@ class Answers:
         The classifier in words.
     images : ndarray of shape (n, height, width) or None
     inputs : the rows as the model was given them, or None
+    parts : FeatureParts or None
+        What the features add to the margins.
     """
 
     classes: NDArray[Any]
@@ -54,6 +57,7 @@ class Answers:
     title: str = ""
     images: Array | None = None
     inputs: Any = None
+    parts: FeatureParts | None = None
 
 
 def answers(
@@ -96,8 +100,8 @@ def answers(
     if names is None:
         names = list(X.index) if hasattr(X, "index") and not callable(X.index) else range(n_rows_of(X))
     inputs = X
-    model, X = _innermost(model, X)
-    if getattr(model, "multilabel_", False):
+    model, X, features = _innermost(model, X)
+    if isinstance(model, DecodingClassifier) and model.multilabel_:
         raise ValueError("the model is multilabel; explanations are for models that predict one label per row.")
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)
@@ -123,20 +127,35 @@ def answers(
     grey = None if images is None else np.asarray(images, dtype=np.float64)
     if any(given is not None and len(given) != len(predicted) for given in (names, truth, grey)):
         raise ValueError(f"X has {len(predicted)} rows; y, names and images must have one entry for each.")
-    return Answers(classes, predicted, truth, scores, probabilities, code, margins, decoder, names, title, grey, inputs)
+    parts = FeatureParts(model, X, features, inputs)
+    return Answers(
+        classes, predicted, truth, scores, probabilities, code, margins, decoder, names, title, grey, inputs, parts
+    )
 
 
-def _innermost(model: Any, X: Any) -> tuple[Any, Any]:
-    """The classifier itself inside pipelines and searches, and the rows as they reach it."""
+def _innermost(model: Any, X: Any) -> tuple[Any, Any, list[str] | None]:
+    """The classifier itself inside pipelines and searches, the rows as they reach it, and the names of their features.
+
+    The names are None where some transformer does not tell them.
+    """
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     while True:
         if hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         elif isinstance(model, Pipeline):
             for _, step in model.steps[:-1]:
-                X = X if step in (None, "passthrough") else step.transform(X)
+                if step not in (None, "passthrough"):
+                    X, names = step.transform(X), _names_after(step, names)
             model = model.steps[-1][1]
         else:
-            return model, X
+            return model, X, names
+
+
+def _names_after(step: Any, names: list[str] | None) -> list[str] | None:
+    try:
+        return [str(name) for name in step.get_feature_names_out(names)]
+    except (AttributeError, ValueError, TypeError):
+        return None
 
 
 def _numbers(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:

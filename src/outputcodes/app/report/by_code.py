@@ -30,7 +30,8 @@ def codes_pairwise(rows: Results) -> list[dict[str, Any]]:
     for row in rows:
         if row.code and row.decoder:
             # Of two rows by the same names, the better.
-            served.setdefault(row.code, {}).setdefault((row.learner, row.decoder), row)
+            for decoder in (row.decoder, *row.also):
+                served.setdefault(row.code, {}).setdefault((row.learner, decoder), row)
     codes, pairs = list(served), []
     for i, first in enumerate(codes):
         for second in codes[i + 1 :]:

@@ -84,5 +84,5 @@ def report_data(
 
 
 def _row(row: Result) -> dict[str, Any]:
-    """A result without the losses of its test rows, which the page does not show."""
-    return {name: value for name, value in row.as_dict().items() if name != "losses"}
+    """A result without what the page does not show: the losses of its test rows, and marks of its predictions."""
+    return {name: value for name, value in row.as_dict().items() if name not in ("losses", "marks")}

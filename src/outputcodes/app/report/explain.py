@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.words import shorten
 from outputcodes.app.report.answers import Answers, answers
 from outputcodes.app.report.plain import plain
 from outputcodes.app.report.values import row_values
 from outputcodes.selection.html_table import html_table
 
 Array = NDArray[np.float64]
+
+# Letters of a label in sentences and tables.
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +42,9 @@ class Explanation:
     name : the name of the row
     values : list of (feature, value)
         The row as the model was given it, in words; the first of many features.
+    features : list of (feature, number)
+        The features that moved the prediction, with their values, and what each adds to the margins in favour of the
+        prediction over the rival; empty where the columns are neither linear nor trees.
     """
 
     classes: NDArray[Any]
@@ -51,6 +58,7 @@ class Explanation:
     lead: Array | None
     name: Any = None
     values: list[tuple[str, str]] = field(default_factory=list)
+    features: list[tuple[str, float]] = field(default_factory=list)
 
     @property
     def wrong(self) -> NDArray[np.intp]:
@@ -63,15 +71,18 @@ class Explanation:
     def data(self, *, shared: bool = True) -> dict[str, Any]:
         """Return plain data: lists, numbers and strings; with what all rows share, the classes and the code, or not."""
         names = ["name", "predicted", "truth", "rival", "scores", "probabilities", "margins", "lead", "wrong", "values"]
-        names += ["classes", "code"] if shared else []
+        names += ["features", *(["classes", "code"] if shared else [])]
         facts: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"summary": self.summary()})
         return facts
 
+    def _label(self, c: int) -> str:
+        return shorten(self.classes[c], LONGEST_NAME)
+
     def summary(self) -> str:
         """Return sentences on the prediction, the columns that erred, and how far the decoder was right or wrong."""
-        label = [str(one) for one in self.classes]
+        label = {c: self._label(c) for c in (self.predicted, self.truth, self.rival) if c is not None}
         verdict = {None: "", self.predicted: ", which is right"}.get(
-            self.truth, f"; the truth is {label[self.truth or 0]}"
+            self.truth, f"; the truth is {label.get(self.truth or 0)}"
         )
         parts = [f"Predicted {label[self.predicted]}{verdict}."]
         if self.code is not None and self.margins is not None:
@@ -79,13 +90,26 @@ class Explanation:
             seen, wrong = np.count_nonzero(self.code[own]), len(self.wrong)
             number = {0: "None", seen: "All"}.get(wrong, str(wrong))
             verb = "contradicts" if wrong == 1 else "contradict"
-            parts.append(f"{number} of the {seen} columns that see {label[own]} {verb} its codeword.")
+            columns = f"{number} of the {seen} columns that see {label[own]} {verb}"
+            if seen == 1:
+                columns = f"The one column that sees {label[own]} {'contradicts' if wrong else 'agrees with'}"
+            parts.append(f"{columns} its codeword.")
         if self.scores is not None and self.rival is not None:
             ahead = float(self.scores[self.predicted] - self.scores[self.rival])
             parts.append(
                 f"The score of {label[self.predicted]} is {ahead:.3g} above that of {label[self.rival]}{self._turn()}."
             )
+        if self.features and self.rival is not None:
+            parts.append(self._moved(label[self.predicted], label[self.rival]))
         return " ".join(parts)
+
+    def _moved(self, predicted: str, rival: str) -> str:
+        """Which features speak for the prediction, and which against it."""
+        pro = ", ".join(f"{name} ({_signed(part)})" for name, part in self.features if part > 0)
+        contra = ", ".join(f"{name} ({_signed(part)})" for name, part in self.features if part < 0)
+        told = [f"for {predicted} over {rival}: {pro}"] if pro else []
+        told += [f"against it: {contra}" if pro else f"against {predicted}: {contra}"] if contra else []
+        return f"Features {'; '.join(told)}."
 
     def _turn(self) -> str:
         """How the decoder got there, where the columns alone do not say so."""
@@ -101,7 +125,7 @@ class Explanation:
         assert self.scores is not None
         order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
         order += [c for c in (self.truth, self.rival) if c is not None and c not in order]
-        headings, rows = ["class", "score"], [[str(self.classes[c]), f"{self.scores[c]:.4g}"] for c in order]
+        headings, rows = ["class", "score"], [[self._label(c), f"{self.scores[c]:.4g}"] for c in order]
         if self.margins is not None and self.code is not None:
             headings += ["agree", "contradict"]
             for row, product in zip(rows, self.code[order] * self.margins, strict=True):
@@ -130,12 +154,21 @@ class Explanation:
         if self.lead is not None and self.rival is not None:
             top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]
             lines.append(
-                f"\nColumns that tell {self.classes[self.predicted]} from {self.classes[self.rival]} most: "
+                f"\nColumns that tell {self._label(self.predicted)} from {self._label(self.rival)} most: "
                 + ", ".join(f"{s} ({self.lead[s]:+.3g})" for s in top)
             )
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _signed(part: float) -> str:
+    """Two digits of a number with its sign; whole numbers are written out.
+
+    >>> [_signed(part) for part in (0.0123, -1.26, 34.56, 12345.6, 2e9)]
+    ['+0.012', '-1.3', '+35', '+12346', '+2e+09']
+    """
+    return f"{part:+.0f}" if 10 <= abs(part) < 1e6 else f"{part:+.2g}"
 
 
 def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
@@ -158,7 +191,8 @@ def explain(model: Any, x: Any, truth: Any = None) -> Explanation:
     >>> model = OutputCodeClassifier(Ridge(), code="all-pairs").fit(iris.data, iris.target_names[iris.target])
     >>> print(explain(model, iris.data[70], truth="versicolor"))
     Predicted virginica; the truth is versicolor. 1 of the 2 columns that see versicolor contradicts its codeword. The
-    score of virginica is 0.133 above that of versicolor: the decoder does not correct it.
+    score of virginica is 0.133 above that of versicolor: the decoder does not correct it. Features for virginica over
+    versicolor: x2 = 4.8 (+3.6), x3 = 1.8 (+2.1); against it: x0 = 5.9 (-2.5), x1 = 3.2 (-1.3).
     <BLANKLINE>
     class            score   agree  contradict
     virginica       -2.019       2           0
@@ -197,6 +231,7 @@ def explain_row(asked: Answers, i: int, *, brief: bool = False, values: bool = T
         lead,
         asked.names[i],
         row_values(asked.inputs, i) if values and not brief else [],
+        [] if asked.parts is None or rival is None else asked.parts.of_row(i, predicted, rival),
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from outputcodes._ground.words import shorten
+
 # Of more features the first are shown; of a sparse row, the first that are not 0.
 MOST_FEATURES, LONGEST_TEXT = 40, 80
 # As None, NumPy and pandas print it.
@@ -27,22 +29,22 @@ def row_values(X: Any, i: int) -> list[tuple[str, str]]:
     else:
         row = X.iloc[i] if hasattr(X, "iloc") else X[i]
         if isinstance(row, str):
-            return [("text", _word(row))]
+            return [("text", in_a_word(row))]
         values, unit = np.asarray(row, dtype=object).ravel().tolist(), "other features"
         places = list(range(len(values)))
     names = list(getattr(X, "columns", ()))
     shown = [
-        (str(names[place]) if names else f"x{place}", _word(value))
+        (shorten(names[place], LONGEST_TEXT) if names else f"x{place}", in_a_word(value))
         for place, value in list(zip(places, values, strict=True))[:MOST_FEATURES]
     ]
     hidden = len(values) - len(shown)
     return [*shown, (f"{hidden} {unit}", "…")] if hidden else shown
 
 
-def _word(value: Any) -> str:
-    """A value as a short text; the time of a date at midnight is left out.
+def in_a_word(value: Any) -> str:
+    """Return a value as a short text; the time of a date at midnight is left out.
 
-    >>> [_word(value) for value in (1.0, 0.1 + 0.2, None, "a  b", True, "x" * 100)]
+    >>> [in_a_word(value) for value in (1.0, 0.1 + 0.2, None, "a  b", True, "x" * 100)]
     ['1', '0.3', 'missing', 'a b', 'True', 'xxx...xxx…']
     """
     if not isinstance(value, str) and str(value) in MISSING:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.words import shorten
 from outputcodes.app.report.answers import Answers
 from outputcodes.app.report.explain import explain_row
 from outputcodes.app.report.plain import short
@@ -19,6 +20,8 @@ Rows = NDArray[np.intp]
 # Pictures beyond these sizes cannot be read, and would make the page large.
 MOST_CLASSES, MOST_CELLS, MOST_NUMBERS = 100, 200_000, 200_000
 HISTOGRAM_BINS, RELIABILITY_BINS, CONFUSED_PAIRS = 40, 10, 10
+# Letters of a label, and of the whole label in a tooltip.
+LONGEST_NAME, LONGEST_TOOLTIP = 40, 2000
 SIGNS = np.array(["0", "+", "-"])  # index -1 is the last
 
 
@@ -28,9 +31,15 @@ def winner_data(asked: Answers, examples: int = 24) -> Data:
         raise ValueError("the report counts errors: give `answers` the labels y.")
     y = asked.truth
     counts = np.bincount(y, minlength=len(asked.classes))
+    names = class_names(asked.classes)
     facts: Data = {
         "title": asked.title,
-        "classes": [str(label) for label in asked.classes],
+        "classes": names,
+        "long_names": {
+            name: shorten(label, LONGEST_TOOLTIP)
+            for name, label in zip(names, asked.classes, strict=True)
+            if name != str(label)
+        },
         "class_counts": counts,
         "rows": len(y),
         "error": float(np.mean(asked.predicted != y)),
@@ -51,6 +60,17 @@ def winner_data(asked: Answers, examples: int = 24) -> Data:
             "positives": np.count_nonzero(target > 0, axis=0),
         }
     return facts
+
+
+def class_names(classes: NDArray[Any]) -> list[str]:
+    """Return the labels, cut where they are long; those that look alike then are numbered.
+
+    >>> class_names(np.array(["a" * 100, "b", "a" * 50 + "c" + "a" * 49]))
+    ['aaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaa', 'b', 'aaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaa (2)']
+    """
+    cut = [shorten(label, LONGEST_NAME) for label in classes]
+    first = {name: cut.index(name) for name in cut}
+    return [name if first[name] == i else f"{name} ({i})" for i, name in enumerate(cut)]
 
 
 def code_data(M: NDArray[np.int8], counts: NDArray[Any]) -> Data:
@@ -165,6 +185,7 @@ def example(asked: Answers, i: int) -> Data:
     for name in ("scores", "probabilities", "margins", "lead"):
         if facts[name] is not None:
             facts[name] = short(facts[name])
+    facts["features"] = [(name, float(f"{part:.5g}")) for name, part in facts["features"]]
     if asked.images is not None:
         facts["image"] = _shades(asked.images[i])
     return facts

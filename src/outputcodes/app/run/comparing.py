@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes._ground.folds import Rows
+from outputcodes._ground.words import listed
 from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.plan import Plan
 from outputcodes.app.run.sources import Source
-from outputcodes.app.run.splits import MOST_NAMED
 from outputcodes.app.run.systems import build, is_ours
 from outputcodes.app.run.writing import RESULTS, is_written, write
 from outputcodes.selection import Cell, Journal, Measurement, Results, ranked
 from outputcodes.selection.engine import Watch, gather, measure_all
 from outputcodes.selection.measure import attempt, fixed_code, measure
 from outputcodes.selection.metrics import check_metric
-from outputcodes.selection.table import html_ranking
+from outputcodes.selection.same_predictions import one_row_each
+from outputcodes.selection.table import caveats, html_ranking
+from outputcodes.selection.table import ranking_columns as ranking_columns
 
 FEW_CLASSES, FEW_ROWS = 3, 8
 # The learners and codes that were trained in this process: their compiled code is loaded.
@@ -96,7 +99,7 @@ def compare_table(
     >>> from outputcodes.app.run import make_plan, open_source
     >>> plan = make_plan(150, 3, learners=["ridge", "decision-tree"], codes=["all-pairs"], decoders=["hamming", "loss"])
     >>> outcome = compare_table(open_source("iris", cv=3), plan)
-    >>> sorted(str(row) for row in outcome.rows)
+    >>> sorted(row.name for row in outcome.rows)
     ['decision-tree', 'ridge all-pairs hamming', 'ridge all-pairs loss']
     """
     check_metric(metric)
@@ -109,17 +112,17 @@ def compare_table(
     path, n_folds = None if folder is None else folder / RESULTS, len(source.splits.pairs)
     measurer = _Measurer(source, plan.cells, metric, seed, n_jobs)
     # Until the report and the model are written the folder belongs to this run.
-    with Journal(path, described, resume=resume, is_empty=lambda line: not line["decoders"]) as journal:
-        progress = measure_all(plan.cells, n_folds, measurer, journal, time_limit=time_limit, watch=watch)
-        results, notes = gather(plan.cells, progress.found, n_folds)
-        if progress.late:
-            late = [str(cell) for cell in progress.late]
-            late[MOST_NAMED:] = [f"and {len(late) - MOST_NAMED} more"] if len(late) > MOST_NAMED else []
-            notes.append(f"Left out by the time limit: {', '.join(late)}.")
+    kept: dict[str, Any] = {"is_empty": lambda line: not line["decoders"], "check": partial(_check_line, metric)}
+    with Journal(path, described, resume=resume, **kept) as journal:
+        measured = measure_all(plan.cells, n_folds, measurer, journal, time_limit=time_limit, watch=watch)
+        results, notes = gather(plan.cells, measured.found, n_folds)
+        if measured.late:
+            notes.append(f"Left out by the time limit: {listed(measured.late)}.")
         if not results:
             raise ValueError("Nothing could be compared. " + " ".join(notes))
         notes = [*source.table.notes, *source.splits.notes, *plan.left_out, *notes]
-        rows = ranked(results, metric=metric, test_to_train=source.splits.test_to_train)
+        rows = ranked(one_row_each(results), metric=metric, test_to_train=source.splits.test_to_train)
+        notes += caveats(rows)
         mark = hashlib.sha256(repr((described, notes)).encode()).hexdigest()
         if folder is not None and not is_written(folder, mark):
             with warnings.catch_warnings():
@@ -129,7 +132,11 @@ def compare_table(
             write(folder, source, rows, notes, winner, mark)
     table = source.table
     title = f"{source.name}: {len(table.target)} rows, {len(table.schema.classes)} classes, {source.splits.title}"
-    return Outcome(rows, notes, progress.computed, folder, title, progress.known)
+    return Outcome(rows, [*journal.notes, *notes], measured.computed, folder, title, measured.known)
+
+
+def _check_line(metric: str, line: dict[str, Any]) -> None:
+    Measurement.from_dict(line).check(metric)
 
 
 class _Measurer:
@@ -137,7 +144,7 @@ class _Measurer:
 
     def __init__(self, source: Source, cells: tuple[Cell, ...], metric: str, seed: int, n_jobs: int | None) -> None:
         self.table, self.pairs, self.cells = source.table, source.splits.pairs, cells
-        self.y, self.classes = source.table.target.to_numpy(), np.array(source.table.schema.classes)
+        self.y, self.classes = source.table.target.to_numpy(), np.array(source.table.schema.classes_in_order)
         self.metric, self.seed, self.n_jobs = metric, seed, n_jobs
 
     def __call__(self, number: int, fold: int) -> Measurement:
@@ -185,5 +192,6 @@ def _described(source: Source, plan: Plan, metric: str, seed: int) -> dict[str, 
         "plan": [{**asdict(cell), "decoders": list(cell.decoders)} for cell in plan.cells],
         "metric": metric,
         "seed": seed,
+        **({"order": list(data.schema.order)} if data.schema.order else {}),
         "versions": {name: version(name) for name in ("outputcodes", "scikit-learn", "numpy")},
     }

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from outputcodes._ground import progress
 from outputcodes.app.report import Answers, answers
 from outputcodes.app.run.fitting import training_summary
+from outputcodes.app.run.probable import fit_with_probabilities
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.systems import build
 from outputcodes.decoders import as_decoder
@@ -58,16 +60,20 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
     how: dict[str, Any] = {"probability": probability, "seed": seed, "n_jobs": n_jobs}
 
     def fitted(frame: Any, y: Any) -> Pipeline:
-        return build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how).fit(frame, y)
+        model = build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how)
+        with progress.unwatched():
+            return fit_with_probabilities(model, frame, y, seed)
 
     y = data.target.to_numpy()
     train, test = source.splits.pairs[0]
     test = test[:: max(1, len(test) // REPORTED_ROWS)]
-    model = fitted(data.frame.iloc[train], y[train])
-    test = test[np.isin(y[test], model.classes_)]
+    with progress.phase("the winner", 2, "models"):
+        first = fitted(data.frame.iloc[train], y[train])
+        progress.reached(1, 2, "models")
+        model = fitted(data.frame, y)
+    test = test[np.isin(y[test], first.classes_)]
     frame = data.frame.iloc[test]
-    held_out = answers(model, frame, y[test], title=str(best), images=_pictures(frame))
-    model = fitted(data.frame, y)
+    held_out = answers(first, frame, y[test], title=best.name, images=_pictures(frame))
     facts: dict[str, Any] = {name: best.as_dict()[name] for name in ("learner", "code", "decoder", "error", "interval")}
     facts |= {"metric": metric, "tested_by": source.splits.title, "data": source.name}
     return Winner(best, model, training_summary(model, data, **facts), held_out)

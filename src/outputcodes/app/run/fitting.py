@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.class_weight import compute_class_weight
 
 from outputcodes.app import persistence
+from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.sources import open_table
-from outputcodes.app.run.systems import build
+from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
 from outputcodes.app.tables import Table
 from outputcodes.bounds import hamming_error_bound
+from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import min_distance
 from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.diagnostics import column_errors
@@ -27,16 +31,29 @@ def fit_file(
     data: str,
     out: str | Path,
     target: str | None = None,
-    learner: str = "logistic",
+    learner: str | None = None,
     code: str | None = None,
-    decoder: str = "loss",
+    decoder: str | None = None,
     *,
     probability: str | None = None,
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    params: Mapping[str, Any] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    encoding: str = "utf-8",
+    **reading: Any,
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit a model to a table and save it; return the model and the summary in its file.
+
+    Parameters
+    ----------
+    data : str
+        A file, or the name of a data set.
+    out : path
+        A file whose name ends in .skops.
+    learner, code, decoder, probability, class_weight, params
+        As for `build`; by default those of `OutputCodeClassifier()`.
+    **reading
+        How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
 
     Examples
     --------
@@ -47,17 +64,50 @@ def fit_file(
     (150, 'ridge')
     """
     check_out(out, (".skops",), data)
-    table = open_table(data, target, encoding=encoding)
-    how: dict[str, Any] = {"rows": len(table.target), "probability": probability, "seed": seed, "n_jobs": n_jobs}
-    model = build(table.schema, learner, code, decoder, **how).fit(table.frame, table.target.to_numpy())
-    facts: dict[str, Any] = {"learner": learner, "data": Path(data).name}
+    _check_alone(learner, code=code, decoder=decoder, probability=probability)
+    if reading.get("order") is not None and code != "ordinal":
+        raise ValueError(
+            "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
+        )
+    table = open_table(data, target, **reading)
+    how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
+    how |= {"probability": probability, "class_weight": class_weight, "params": params}
+    labels = table.target.to_numpy()
+    model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
+    final = model[-1]
+    facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name}
     if table.notes:
         facts["notes"] = list(table.notes)
-    if learner in LEARNERS:
-        facts |= {"code": code or "all-pairs", "decoder": decoder}
+    if isinstance(final, OutputCodeClassifier):
+        facts |= {"code": code or DEFAULT.code, "decoder": decoder or DEFAULT.decoder}
+    if class_weight is not None:
+        facts["class_shares"] = class_shares(table, class_weight)
     summary = training_summary(model, table, **facts)
     persistence.save(model, out, schema=table.schema, summary=summary)
     return model, summary
+
+
+def _check_alone(learner: str | None, **given: str | None) -> None:
+    """Refuse what a system would ignore."""
+    for name, value in given.items():
+        if learner in SYSTEMS and value is not None:
+            raise ValueError(
+                f"learner={learner!r} is a classifier by itself and takes no {name}: leave out {name}={value!r} "
+                f"(--{name} {value}), or choose a binary learner: {', '.join(LEARNERS)}."
+            )
+
+
+def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"] | None = None) -> list[float]:
+    """Return the share of each class in the training, as weighted: what `priors` are compared with."""
+    classes = np.array(table.schema.classes)
+    labels = table.target.to_numpy()
+    counts = np.array([np.count_nonzero(labels == label) for label in classes], dtype=np.float64)
+    if class_weight is not None:
+        if not isinstance(class_weight, str):
+            class_weight = by_label(class_weight, table.schema.classes, "class_weight")
+        counts *= compute_class_weight(class_weight, classes=classes, y=labels)
+    shares: list[float] = (counts / counts.sum()).tolist()
+    return shares
 
 
 def training_summary(model: Pipeline, table: Table, **facts: Any) -> dict[str, Any]:
@@ -66,7 +116,8 @@ def training_summary(model: Pipeline, table: Table, **facts: Any) -> dict[str, A
     For an output code these are the error of each column on the training rows, and the bound on the training error
     under Hamming decoding that follows (Allwein, Schapire & Singer, JMLR 1, 2000).
     """
-    final, summary = model[-1], {"rows": len(table.target), **facts}
+    final = model[-1]
+    summary = {"rows": len(table.target), "class_shares": class_shares(table), **facts}
     some = slice(None, None, max(1, len(table.target) // SUMMARISED_ROWS))
     frame, labels = table.frame.iloc[some], table.target.to_numpy()[some]
     if not isinstance(final, DecodingClassifier):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.codes import describe
+from outputcodes.decoders.classifier import DecodingClassifier
 
 SHARES = {"error", "interval", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
 
 
-def inspect_file(path: str | Path) -> str:
+def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: int = persistence.MAX_BYTES) -> str:
     """Return a model file in words: how it was made, its table, its code, the errors of its columns, its size.
+
+    `trusted` and `max_bytes` are those of `persistence.load`.
 
     Examples
     --------
@@ -27,12 +33,13 @@ def inspect_file(path: str | Path) -> str:
     >>> lines[1], lines[-1][:55]
     ('rows: 150', 'errors of the columns on the training rows: mean 1.00 %')
     """
-    model, manifest = persistence.load(path)
+    model, manifest = persistence.load(path, trusted=trusted, max_bytes=max_bytes)
     versions = ", ".join(f"{name} {number}" for name, number in manifest.versions.items())
     lines = [f"{path}: {Path(path).stat().st_size} bytes, written by {versions}"]
     summary = dict(manifest.summary)
     errors = summary.pop("column_errors", None)
     notes = summary.pop("notes", [])
+    summary.pop("class_shares", None)
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
     shares = SHARES - {"error", "interval"} if summary.get("metric") == "log-loss" else SHARES
     lines += [
@@ -43,17 +50,31 @@ def inspect_file(path: str | Path) -> str:
         kinds = [column.kind for column in schema.columns]
         lines.append("table: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
         lines.append(f"target: {schema.target}, {len(schema.classes)} classes")
+        if schema.order:
+            lines.append(f"order of the classes: {', '.join(map(str, schema.order))}")
+        if schema.identifier is not None:
+            lines.append(f"identifier of the rows: {schema.identifier}")
     lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))
-    if hasattr(final, "code_matrix_"):
+    if isinstance(final, DecodingClassifier):
         lines += ["", _labelled(str(describe(final.code_matrix_)), final.classes_)]
     if errors:
-        worst = np.argsort(-np.array(errors), kind="stable")[:10]
-        named = ", ".join(f"{s} ({100 * errors[s]:.2f} %)" for s in worst)
-        mean = f"{100 * np.mean(errors):.2f} %"
-        lines += ["", f"errors of the columns on the training rows: mean {mean}; worst in the columns {named}"]
+        lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]
     return "\n".join(lines)
+
+
+def _of_columns(errors: NDArray[np.float64]) -> str:
+    """The mean error, and the columns with the largest errors; those without errors are not named.
+
+    >>> _of_columns(np.array([0.0, 0.25, 0.0])), _of_columns(np.zeros(2))
+    ('mean 8.33 %; largest in the columns 1 (25.00 %)', 'none in any of the 2 columns')
+    """
+    worst = [s for s in np.argsort(-errors, kind="stable")[:10] if errors[s] > 0]
+    if not worst:
+        return f"none in any of the {len(errors)} columns"
+    named = ", ".join(f"{s} ({100 * errors[s]:.2f} %)" for s in worst)
+    return f"mean {100 * errors.mean():.2f} %; largest in the columns {named}"
 
 
 def _short(value: Any, share: bool = False) -> str:
@@ -73,12 +94,3 @@ def _labelled(described: str, classes: Any) -> str:
     width = max(map(len, names))
     drawn = [f"{name:>{width}}  {row}" for name, row in zip(names, rows, strict=True)]
     return "\n".join([facts.replace("%", " %"), "", *drawn, *picture.splitlines()[len(rows) :]])
-
-
-def shorten(name: str, length: int = 20) -> str:
-    """Return a name, cut in the middle if it is long.
-
-    >>> shorten("Iris-versicolor-of-the-north")
-    'Iris-versi…the-north'
-    """
-    return name if len(name) <= length else f"{name[: length // 2]}…{name[-((length - 1) // 2) :]}"

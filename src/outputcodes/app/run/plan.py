@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from outputcodes._ground.planning import Planning, Size
@@ -32,6 +32,7 @@ def make_plan(
     decoders: Sequence[str] | None = None,
     metric: str = "error",
     quick: bool = False,
+    ordered: bool = False,
 ) -> Plan:
     """Plan a comparison for n rows, k classes and so many features.
 
@@ -44,6 +45,8 @@ def make_plan(
         For the log-loss only what has probabilities takes part; the scores of other decoders go through a softmax.
     quick : bool
         Few of each.
+    ordered : bool
+        The classes have an order: the ordinal code is tried too.
 
     Examples
     --------
@@ -65,8 +68,11 @@ def make_plan(
         if names is not None:
             continue
         planned = {name: planning for name, planning in _planned(tables[part]) if planning.tried}
+        if part == "codes" and ordered:
+            planned["ordinal"] = replace(CODES["ordinal"]().planning, tried=True, quick=True)
         if quick:
-            hurried.append(f"of the {part} {', '.join(name for name in planned if not planned[name].quick)}")
+            slow = [name for name in planned if not planned[name].quick]
+            hurried += [f"the {part} {', '.join(slow)}"] if slow else []
             planned = {name: planning for name, planning in planned.items() if planning.quick}
         reasons = {name: planning.unsuited(size) for name, planning in planned.items()}
         if part == "codes" and k == 2:
@@ -75,7 +81,7 @@ def make_plan(
         left_out += _by_reason(reasons)
         chosen[part] = [name for name, reason in reasons.items() if reason is None] or list(reasons)
     if hurried:
-        left_out.insert(0, f"A quick plan leaves out {'; '.join(hurried)}.")
+        left_out.insert(0, f"The quick plan leaves out {'; '.join(hurried)}.")
     silent = [name for name in chosen["learners"] if metric == "log-loss" and _is_silent(name)]
     if silent:
         left_out.append(f"{', '.join(silent)}: no probabilities.")
@@ -114,10 +120,16 @@ def _by_reason(reasons: Mapping[str, str | None]) -> list[str]:
 
 def _is_silent(name: str) -> bool:
     """Whether it is a system without probabilities; a code's scores can always go through a softmax."""
+    # The method itself is how scikit-learn's classifiers declare it; there is no tag.
     return name in SYSTEMS and not hasattr(SYSTEMS[name](), "predict_proba")
 
 
 def _check_names(names: Sequence[str] | None, known: Mapping[str, Any], parameter: str) -> None:
     for name in names or ():
+        if name not in known and parameter == "decoders" and name == "softmax":
+            raise ValueError(
+                "decoders='softmax' is not the name of a decoder: with metric='log-loss' (--metric log-loss), the "
+                "scores of every decoder go through a softmax."
+            )
         if name not in known:
             raise unknown_name(parameter, name, known)

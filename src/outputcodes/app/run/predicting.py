@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from outputcodes._ground.files import in_place_of
 from outputcodes.app import persistence, tables
 from outputcodes.app.report.answers import answers
 from outputcodes.app.report.explain import explain_row
+from outputcodes.app.run.deciding import Decider, Decisions
 from outputcodes.app.run.paths import check_out
 from outputcodes.classifier import OutputCodeClassifier
 
@@ -21,8 +26,12 @@ def predict_file(
     *,
     proba: bool = False,
     explain: bool = False,
+    identifier: str | None = None,
+    decisions: Decisions | None = None,
     rows: int = 50_000,
-    encoding: str = "utf-8",
+    trusted: Iterable[str] = (),
+    max_bytes: int = persistence.MAX_BYTES,
+    **text: Any,
 ) -> int:
     """Write the predictions of a saved model for the rows of a table to a csv file; return how many there are.
 
@@ -35,37 +44,138 @@ def predict_file(
         Add the probability of each class.
     explain : bool
         Add a sentence on each prediction.
+    identifier : str, optional
+        A column that is written before the predictions as it is; by default that of the training table, if it had one
+        and the file has it.
+    decisions : Decisions, optional
+        Decide by costs, priors or rejection.
     rows : int
         How many are in memory at a time. `out` appears when all are written.
+    trusted, max_bytes
+        As for `persistence.load`.
+    **text
+        How the file is written, see `tables.read`: encoding, separator, decimal.
     """
     check_out(out, (".csv", ".csv.gz"), data, model)
-    fitted, manifest = persistence.load(model)
-    if manifest.schema is None:
+    fitted, manifest = persistence.load(model, trusted=trusted, max_bytes=max_bytes)
+    schema = manifest.schema
+    if schema is None:
         raise persistence.ModelFileError(f"{model} was saved without the schema of its table: it can't read tables.")
-    if proba and not hasattr(fitted, "predict_proba"):
+    if (proba or decisions) and not hasattr(fitted, "predict_proba"):
         final = fitted[-1] if hasattr(fitted, "steps") else fitted
         coded = isinstance(final, OutputCodeClassifier)
         remedy = "fit it with --probability softmax" if coded else "fit another, by --learner"
         raise ValueError(f"{model}: the {type(final).__name__} in it has no probabilities: {remedy}.")
+    if decisions is not None and decisions.rejected is not None and not decisions:
+        raise ValueError(
+            f"rejected={decisions.rejected!r} is the label of rejected rows, and nothing is rejected: add "
+            "--reject-below, --reject-beyond or --cost."
+        )
+    decider = decisions.for_model(schema, manifest.summary.get("class_shares")) if decisions else None
+
+    def answered(chunk: Any) -> Any:
+        return predictions(fitted, chunk, proba, explain, decider)
+
     out = Path(out)
     written = 0
+    chunks = tables.read_chunks(data, schema, rows=rows, **text)
+    named = _identifiers(data, schema, identifier, rows, text)
     opened: Any = gzip.open if out.suffix == ".gz" else open
     with in_place_of(out) as part, opened(part, "wt", encoding="utf-8", newline="") as file:
-        for chunk in tables.read_chunks(data, manifest.schema, rows=rows, encoding=encoding):
-            predictions(fitted, chunk, proba, explain).to_csv(file, index=False, header=written == 0)
+        for chunk, names in zip(chunks, named, strict=False):
+            found = by_row(answered, chunk, data)
+            if names is not None:
+                found.insert(0, names.name, names.to_numpy())
+            found.to_csv(file, index=False, header=written == 0)
             written += len(chunk)
     return written
 
 
-def predictions(model: Any, chunk: Any, proba: bool = False, explain: bool = False) -> Any:
+def predictions(
+    model: Any, chunk: Any, proba: bool = False, explain: bool = False, decider: Decider | None = None
+) -> Any:
     """Return the predictions for a data frame as another: prediction, p(class) for each class, explanation."""
     import pandas as pd
 
     asked = answers(model, chunk)
-    columns: dict[str, Any] = {"prediction": asked.classes[asked.predicted]}
+    P, chosen, labels = asked.probabilities, asked.predicted, asked.classes
+    if decider is not None:
+        assert P is not None
+        P, chosen, labels = decider.probabilities(P), decider(asked), np.array(decider.labels, dtype=object)
+    columns: dict[str, Any] = {"prediction": labels[chosen]}
     if proba:
-        assert asked.probabilities is not None
-        columns |= {f"p({label})": P for label, P in zip(asked.classes, asked.probabilities.T, strict=True)}
+        assert P is not None
+        columns |= {f"p({label})": one for label, one in zip(asked.classes, P.T, strict=True)}
     if explain:
-        columns["explanation"] = [explain_row(asked, i, brief=True).summary() for i in range(len(chunk))]
+        texts = [explain_row(asked, i, brief=True).summary() for i in range(len(chunk))]
+        changed = [f"Decided as {labels[s]} by costs, priors or rejection; the model itself: " for s in chosen]
+        columns["explanation"] = [
+            text if s == own else before + text
+            for text, s, own, before in zip(texts, chosen, asked.predicted, changed, strict=True)
+        ]
     return pd.DataFrame(columns)
+
+
+def by_row(answered: Callable[[Any], Any], chunk: Any, source: object) -> Any:
+    """Return the answer for a chunk; where there is none, name the first row that has none, and its largest number.
+
+    >>> import pandas as pd
+    >>> def refusing(chunk):
+    ...     if (chunk["x"] > 1e9).any():
+    ...         raise ValueError("too large")
+    >>> by_row(refusing, pd.DataFrame({"x": [1.0, 1e300]}, index=[1, 2]), "new.csv")
+    Traceback (most recent call last):
+    ValueError: new.csv: row 2 can't be predicted: too large Its largest number is 1e+300, in column 'x'.
+    """
+    try:
+        return answered(chunk)
+    except ValueError as reason:
+        if (row := _first_refused(answered, chunk)) is None:
+            raise
+        numbers = row.select_dtypes("number").abs().max()
+        where = (
+            f" Its largest number is {row[numbers.idxmax()].iloc[0]}, in column {numbers.idxmax()!r}."
+            if len(numbers)
+            else ""
+        )
+        raise ValueError(f"{source}: row {row.index[0]} can't be predicted: {reason}{where}") from reason
+
+
+def _first_refused(answered: Callable[[Any], Any], chunk: Any) -> Any:
+    """The first row that is refused alone, found by halving; None if only all rows together are."""
+    while len(chunk) > 1:
+        half = len(chunk) // 2
+        try:
+            answered(chunk.iloc[:half])
+        except ValueError:
+            chunk = chunk.iloc[:half]
+        else:
+            chunk = chunk.iloc[half:]
+    try:
+        answered(chunk)
+    except ValueError:
+        return chunk
+    return None
+
+
+def _identifiers(
+    data: str | Path, schema: tables.Schema, asked: str | None, rows: int, text: dict[str, Any]
+) -> Iterator[Any]:
+    """The column that names the rows, in chunks; None for each chunk if there is none."""
+    name = schema.identifier if asked is None else asked
+    if name is None:
+        return repeat(None)
+    if name in schema.used:
+        raise ValueError(
+            f"identifier={name!r} (--id) is a feature of the model: fit the model again with --id {name}, which keeps "
+            "it out of the features."
+        )
+    if name == "prediction":
+        raise ValueError("identifier='prediction' (--id) is the name of the column of predictions: rename the column.")
+    texts = tables.read_texts(data, name, rows=rows, **text)
+    if asked is not None:
+        return texts
+    try:
+        return chain([next(texts)], texts)
+    except tables.errors.MissingColumnsError:
+        return repeat(None)

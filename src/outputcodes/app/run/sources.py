@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,21 +27,39 @@ class Source:
 
 
 def open_table(
-    data: str, target: str | None = None, split: str | None = None, *, encoding: str = "utf-8"
+    data: str,
+    target: str | None = None,
+    split: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    identifier: str | None = None,
+    order: Sequence[str] | None = None,
+    **text: Any,
 ) -> tables.Table:
     """Return the table in a file, or the known data set of that name where there is no such file.
+
+    Arguments as for `tables.read`; `text` are encoding, separator and decimal.
 
     >>> len(open_table("iris").target)
     150
     """
     if data in KNOWN and not Path(data).exists():
-        if target is not None:
-            raise tables.TableError(f"The data set {data!r} has its own target; a target is named for files.")
+        named = {"target": target, "split": split, "id": identifier, "sep": text.get("separator")}
+        for option, value in named.items():
+            if value is not None:
+                raise tables.TableError(
+                    f"The data set {data!r} has its own columns; --{option} {value} is for files. Leave it out."
+                )
         known = datasets.load(data)
-        return tables.from_frame(known.data, known.target, split=known.split, source=data)
+        if absent := [name for name in drop if name not in known.data]:
+            raise tables.errors.MissingColumnsError(
+                f"{data} has no column {', '.join(map(repr, absent))} to leave out."
+            )
+        features = known.data.drop(columns=list(drop))
+        return tables.from_frame(features, known.target, split=known.split, order=order, source=data)
     if Path(data).name == data and not Path(data).suffix and not Path(data).exists():
         raise unknown_name("data", data, KNOWN)
-    return tables.read(data, target, split=split, encoding=encoding)
+    return tables.read(data, target, split=split, drop=drop, identifier=identifier, order=order, **text)
 
 
 def open_source(
@@ -52,9 +71,11 @@ def open_source(
     split: str | None = None,
     quick: bool = False,
     seed: int = 0,
-    encoding: str = "utf-8",
+    **reading: Any,
 ) -> Source:
     """Read a table and split it: by `test`, a file; by `split`, a column; by `cv` folds; else as suits the table.
+
+    `reading` says how to read the file, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
 
     Examples
     --------
@@ -62,27 +83,37 @@ def open_source(
     '3-fold cross-validation'
     """
     if sum(choice is not None for choice in (cv, test, split)) > 1:
-        raise ValueError("Choose one of cv, test and split.")
+        raise ValueError("Choose one of cv, test and split (--cv, --test, --split).")
     if test is not None and same_file(data, test):
         raise ValueError(f"--test {test} is the table itself: name a file with other rows, or choose --cv or --split.")
-    table = open_table(data, target, split, encoding=encoding)
+    table = open_table(data, target, split, **reading)
     name = Path(data).name
     if test is not None:
-        return Source(f"{name} + {Path(test).name}", *_with_test(table, test, encoding))
+        text = {name: value for name, value in reading.items() if name in ("encoding", "separator", "decimal")}
+        return Source(f"{name} + {Path(test).name}", *_with_test(table, test, text))
     if cv is None and table.split is not None:
         return Source(name, table, official(table.split, split or "split"))
-    if cv is None:
-        n = len(table.target)
-        largest = int(table.target.value_counts().max())
-        cv = min(FEW_FOLDS if n > MANY_ROWS else QUICK_FOLDS if quick else FOLDS, max(largest, 2))
-    return Source(name, table, cross_validation(table.target, cv, seed))
+    if cv is not None:
+        return Source(name, table, cross_validation(table.target, cv, seed))
+    largest = int(table.target.value_counts().max())
+    if len(table.target) > MANY_ROWS:
+        cv, reason = FEW_FOLDS, f"the table has more than {MANY_ROWS} rows"
+    else:
+        cv, reason = (QUICK_FOLDS, "the plan is quick (--quick)") if quick else (FOLDS, "")
+    if cv > max(largest, 2):
+        cv, reason = max(largest, 2), f"the largest class has {largest} rows"
+    splits = cross_validation(table.target, cv, seed)
+    if reason:
+        note = f"{cv} folds in place of {FOLDS}, as {reason}; --cv sets another number."
+        splits = replace(splits, notes=(note, *splits.notes))
+    return Source(name, table, splits)
 
 
-def _with_test(table: tables.Table, path: str, encoding: str) -> tuple[tables.Table, Splits]:
+def _with_test(table: tables.Table, path: str, text: dict[str, Any]) -> tuple[tables.Table, Splits]:
     """Both tables as one, split where the second begins."""
     import pandas as pd
 
-    tested = tables.read(path, schema=table.schema, encoding=encoding)
+    tested = tables.read(path, schema=table.schema, **text)
     n, m = len(table.target), len(tested.target)
     # Rows keep the numbers that they have in their files.
     frame: Any = pd.concat([table.frame, tested.frame])

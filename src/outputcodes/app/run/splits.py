@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outputcodes._ground.folds import Folds, stratified_folds
+from outputcodes._ground.words import listed, shorten
 from outputcodes.app.tables import TableError
 
-MOST_NAMED = 10
 TRAINING = ("train", "training", "learn", "0", "false")
 
 
@@ -38,13 +38,18 @@ def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
     """
     classes, counts = np.unique(y, return_counts=True)
     if cv > counts.max():
-        raise ValueError(f"cv={cv} is more than the {counts.max()} rows of the largest class; use fewer folds.")
-    rare = [f"{c} ({m})" for c, m in zip(classes, counts, strict=True) if m < cv]
-    if len(rare) > MOST_NAMED:
-        rare[MOST_NAMED:] = [f"and {len(rare) - MOST_NAMED} more"]
+        if counts.max() == 1:
+            raise ValueError(
+                "Every class has one row, so that none could be trained and tested on other rows: add rows, or name "
+                "another column as --target."
+            )
+        raise ValueError(
+            f"cv={cv} is more than the {counts.max()} rows of the largest class; use --cv {counts.max()} or less."
+        )
+    rare = [f"{shorten(c)} ({m})" for c, m in zip(classes, counts, strict=True) if m < cv]
     note = "Fewer rows than the {} folds: {}. Some folds do not test these classes, or train without them."
     title = f"{cv}-fold cross-validation"
-    return Splits(stratified_folds(y, cv, seed), title, (note.format(cv, ", ".join(rare)),) if rare else ())
+    return Splits(stratified_folds(y, cv, seed), title, (note.format(cv, listed(rare)),) if rare else ())
 
 
 def official(parts: Any, name: str = "split") -> Splits:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -14,11 +16,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes._ground.planning import Planning, too_long_to_boost, too_many_rows
 from outputcodes._ground.validation import unknown_name
+from outputcodes.app.run.labels import by_label
+from outputcodes.app.run.parameters import set_parameters
 from outputcodes.app.tables import Schema, categorical_features, preprocessing
+from outputcodes.app.tables.preprocessing import ORDER
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC
 from outputcodes.learners import LEARNERS
+from outputcodes.learners.names import default_learner
+from outputcodes.selection.measure import fixed_code
 
 # From so many rows on, stumps look for thresholds among quantiles.
 EXACT_UP_TO, BINS = 5_000, 128
@@ -40,7 +47,8 @@ class System:
 SYSTEMS: dict[str, System] = {
     "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5)),
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10)),
-    "svc": System(SVC, Planning(quick=True, cost=25, unsuited=too_many_rows)),
+    # Its predictions are then those with the largest score, of which probabilities can be made.
+    "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=too_many_rows)),
     "gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=too_many_rows)),
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=too_long_to_boost)),
@@ -51,14 +59,29 @@ SYSTEMS: dict[str, System] = {
 }
 
 
+# What the command line and Python do where nothing is named is the same.
+DEFAULT = OutputCodeClassifier()
+
+
+def default_name() -> str:
+    """Return the name of the default learner.
+
+    >>> default_name() in LEARNERS
+    True
+    """
+    return next(name for name, make in LEARNERS.items() if make is type(default_learner()))
+
+
 def build(
     schema: Schema,
-    learner: str,
+    learner: str | None = None,
     code: Any = None,
-    decoder: Any = "loss",
+    decoder: Any = None,
     *,
     rows: int = 0,
     probability: Any = None,
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    params: Mapping[str, Any] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> Pipeline:
@@ -68,11 +91,15 @@ def build(
     ----------
     schema : Schema
         Of the training table.
-    learner : str
+    learner : str, optional
         A name in `outputcodes.learners.LEARNERS`, for which `code`, `decoder` and `probability` are those of
-        `OutputCodeClassifier`; or one in `SYSTEMS`, which takes none of them.
+        `OutputCodeClassifier`; or one in `SYSTEMS`, which takes none of them. None of these named is
+        `OutputCodeClassifier()`. The code "ordinal" follows the order of the classes in the schema.
     rows : int
         How many rows there will be: many of them are binned before stumps see them.
+    class_weight : "balanced" or mapping from labels to numbers, optional
+    params : mapping, optional
+        Parameters of the learner or system, see `set_parameters`.
 
     Examples
     --------
@@ -81,10 +108,17 @@ def build(
     OutputCodeClassifier(code='dense', estimator=BoostedStumps(...), random_state=0)
     """
     estimator = _estimator(schema, learner, rows)
+    learner = default_name() if learner is None else learner
     model = estimator
     if learner in LEARNERS:
+        if isinstance(code, str) and code == "ordinal" and schema.order:
+            code = fixed_code(code, np.array(schema.order), seed)
         model = OutputCodeClassifier(
-            estimator, code=code or "all-pairs", decoder=decoder, probability=probability, random_state=seed
+            estimator,
+            code=DEFAULT.code if code is None else code,
+            decoder=DEFAULT.decoder if decoder is None else decoder,
+            probability=probability,
+            random_state=seed,
         )
     elif code is not None:
         raise ValueError(f"learner={learner!r} is a classifier by itself and takes no code; codes need a binary one.")
@@ -92,7 +126,22 @@ def build(
     # The n_jobs of scikit-learn's own does nothing, or is about to.
     ours = {"n_jobs": n_jobs} if _is_ours(model) else {}
     model.set_params(**{name: value for name, value in {"random_state": seed, **ours}.items() if name in known})
+    if class_weight is not None:
+        _weight_classes(model, learner, class_weight, schema)
+    set_parameters(estimator, params or {}, learner)
     return Pipeline([("table", preprocessing(schema, estimator)), ("classifier", model)])
+
+
+def _weight_classes(model: Any, learner: str, weights: Mapping[Any, float] | str, schema: Schema) -> None:
+    if "class_weight" not in model.get_params(deep=False):
+        able = [name for name, make in SYSTEMS.items() if "class_weight" in make().get_params(deep=False)]
+        raise ValueError(
+            f"learner={learner!r} has no class weights (--class-weight). Every learner with a code has, and so have "
+            f"{', '.join(able)}."
+        )
+    if isinstance(weights, Mapping):
+        weights = by_label(weights, schema.classes, "class_weight")
+    model.set_params(class_weight=weights)
 
 
 def learners_and_systems() -> dict[str, Callable[[], Any]]:
@@ -113,14 +162,24 @@ def _is_ours(model: Any) -> bool:
     return type(model).__module__.startswith("outputcodes.")
 
 
-def _estimator(schema: Schema, name: str, rows: int) -> Any:
+def _estimator(schema: Schema, name: str | None, rows: int) -> Any:
     known = learners_and_systems()
-    if name not in known:
+    if name is not None and name not in known:
         raise unknown_name("learner", name, known)
-    estimator = known[name]()
+    estimator: Any = default_learner() if name is None else known[name]()
     parameters = estimator.get_params(deep=False)
-    if "categorical_features" in parameters and "bins" in parameters:
-        estimator.set_params(categorical_features=categorical_features(schema).tolist())
-        if rows > EXACT_UP_TO:
-            estimator.set_params(bins=BINS)
+    if "categorical_features" in parameters:
+        told = categorical_features(schema)
+        if "max_bins" in parameters:
+            # scikit-learn's boosting has a bin for each category, and takes the others as ordered numbers.
+            told &= _category_counts(schema) <= parameters["max_bins"]
+        estimator.set_params(categorical_features=told.tolist())
+    if "bins" in parameters and rows > EXACT_UP_TO:
+        estimator.set_params(bins=BINS)
     return estimator
+
+
+def _category_counts(schema: Schema) -> NDArray[np.intp]:
+    """The number of categories of each feature after `preprocessing`."""
+    count = {column.name: len(column.categories) for column in schema.columns}
+    return np.array([count[name] for kind in ORDER for name in schema.names(kind)], dtype=np.intp)

@@ -3,7 +3,7 @@
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.errors import TableError
 from outputcodes.app.tables.preprocessing import DaysSinceEpoch, categorical_features, preprocessing
-from outputcodes.app.tables.reading import Table, from_frame, read, read_chunks
+from outputcodes.app.tables.reading import Table, from_frame, read, read_chunks, read_texts
 from outputcodes.app.tables.schema import Column, Schema, infer
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "preprocessing",
     "read",
     "read_chunks",
+    "read_texts",
 ]

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from collections import Counter
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from outputcodes.app.tables import errors
-
-# Columns that are read as text or as numbers whatever they look like; "verbatim" is text without missing values.
-Types = Mapping[str, Literal["text", "number", "verbatim"]]
+from outputcodes.app.tables.request import Request
 
 OTHER_ENCODING = "save it as UTF-8, or name its encoding, such as encoding='latin-1' (--encoding latin-1)."
 
@@ -34,27 +30,34 @@ def opened(path: Path) -> Any:
     return openers.get(path.suffix.lower(), open)(path, "rb")
 
 
-def check_unique(names: list[str], path: Path) -> None:
-    """Refuse two columns with the same name."""
-    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise errors.DuplicateColumnsError(f"{path} has more than one column named {', '.join(map(repr, twice))}.")
+def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
+    """Return the chosen columns of an arrow table as a data frame of numbers, dates, text and ordered categories.
 
-
-def as_frame(table: Any, path: Path, only: set[str] | None = None) -> Any:
-    """Return an arrow table as a data frame of numbers, dates and text."""
+    In a text file (`is_text`), bytes are text in another encoding.
+    """
     pa = pyarrow()
-    check_unique(table.schema.names, path)
-    if only is not None:
-        table = table.select([name for name in table.schema.names if name in only])
+    table = table.select(request.chosen(table.schema.names, path))
     for place, field in enumerate(table.schema):
         kind = field.type
         if pa.types.is_nested(kind):
             raise errors.WrongKindError(f"{path}: column {field.name!r} holds {kind}, not single values.")
-        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            raise errors.WrongEncodingError(f"{path}: column {field.name!r} is not UTF-8 text; {OTHER_ENCODING}")
+        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+            raise _of_bytes(path, field.name, is_text)
+        # An order of categories matters for labels, which are read whole.
+        if pa.types.is_dictionary(kind) and kind.ordered and request.rows is None:
+            continue
         as_text = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or pa.types.is_time(kind)
         if as_text or pa.types.is_decimal(kind):
             cast = table.column(place).cast(pa.string() if as_text else pa.float64())
             table = table.set_column(place, field.name, cast)
     # The types that pandas stored in the file no longer apply.
-    return table.to_pandas(date_as_object=False, ignore_metadata=True)
+    return table.unify_dictionaries().to_pandas(date_as_object=False, ignore_metadata=True)
+
+
+def _of_bytes(path: Path, name: str, is_text: bool) -> errors.TableError:
+    if is_text:
+        return errors.WrongEncodingError(f"{path}: column {name!r} is not UTF-8 text; {OTHER_ENCODING}")
+    return errors.WrongKindError(
+        f"{path}: column {name!r} holds bytes, which are neither numbers nor text: leave it out, drop=[{name!r}] "
+        f"(--drop {name}), or save it as text."
+    )

@@ -67,5 +67,9 @@ class MissingColumnsError(TableError):
     """The table lacks columns of the training table."""
 
 
+class UndeclaredValueError(TableError):
+    """A nominal column of an arff file has a value that the header does not declare."""
+
+
 class WrongKindError(TableError):
-    """A column holds text where the training table had numbers or dates, infinite numbers, or lists."""
+    """A column holds text where the training table had numbers or dates, infinite numbers, bytes, or lists."""

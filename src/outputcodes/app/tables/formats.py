@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -19,8 +20,10 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from outputcodes.app.tables import errors
-from outputcodes.app.tables._arrow import OTHER_ENCODING, Types, as_frame, check_unique, opened, pyarrow
-from outputcodes.app.tables.delimited import BLOCK_BYTES, CHUNK_BLOCK_BYTES, MISSING, read_arff, read_csv, read_tsv
+from outputcodes.app.tables._arrow import OTHER_ENCODING, as_frame, opened, pyarrow
+from outputcodes.app.tables.arff import read_arff
+from outputcodes.app.tables.delimited import BLOCK_BYTES, CHUNK_BLOCK_BYTES, MISSING, read_csv, read_tsv
+from outputcodes.app.tables.request import Dialect, Request, Types
 
 # A gigabyte of numbers. Wider sparse data can be given to the estimators directly, as a csr matrix.
 LARGEST_FRAME = 1 << 27
@@ -33,21 +36,28 @@ def frames(
     types: Types,
     *,
     only: Iterable[str] | None = None,
+    without: Iterable[str] = (),
     rows: int | None = None,
-    encoding: str = "utf-8",
+    dialect: Dialect | None = None,
 ) -> Iterator[Any]:
     """Yield the table in data frames of at most `rows` rows, or in one; `only` some columns, those that exist.
 
-    `types` has the columns that are read as text or as numbers; the kinds of the others are recognised.
+    `types` has the columns that are read as text or as numbers; the kinds of the others are recognised. The columns
+    `without` are left out, and must exist.
     """
-    path = Path(path)
-    read = FORMATS[_ending(path)]
-    wanted = None if only is None else set(only)
+    path, dialect = Path(path), dialect or Dialect()
+    ending = _ending(path)
+    if not dialect.is_usual and ending not in (".csv", ".tsv"):
+        raise errors.TableError(
+            f"{path}: a separator (--sep) and a decimal mark (--decimal) are for csv and tsv files."
+        )
+    read = FORMATS[ending]
+    request = Request(types, None if only is None else frozenset(only), frozenset(without), rows, dialect)
     with _named_errors(path, rows):
         if not path.stat().st_size:
             raise errors.EmptyTableError(f"{path} is an empty file.")
         found = False
-        for frame in read(path, types, wanted, rows, encoding):
+        for frame in read(path, request):
             if len(frame):
                 found = True
                 yield frame
@@ -55,38 +65,42 @@ def frames(
             raise errors.EmptyTableError(f"{path} has no rows.")
 
 
-def missing_words(path: str | Path, column: str, encoding: str = "utf-8") -> Counter[str]:
+def missing_words(path: str | Path, column: str, dialect: Dialect | None = None) -> Counter[str]:
     """Count the words for a missing value in a column of delimited text; other formats have none."""
     path = Path(path)
     if _ending(path) not in (".csv", ".tsv", ".arff"):
         return Counter()
-    (frame,) = frames(path, {column: "verbatim"}, only=[column], encoding=encoding)
+    (frame,) = frames(path, {column: "verbatim"}, only=[column], dialect=dialect)
     return Counter(word for word in frame[column] if word in MISSING)
 
 
-def _parquet(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
+def _parquet(path: Path, request: Request) -> Iterator[Any]:
     pa = pyarrow()
     with pyarrow("parquet").ParquetFile(path) as file:
         # pandas stores its index as a column with this name.
         names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-        check_unique(names, path)
-        columns = [name for name in names if only is None or name in only]
-        if rows is None:
-            yield as_frame(file.read(columns), path)
+        columns = request.chosen(names, path)
+        left = replace(request, without=frozenset())
+        if request.rows is None:
+            yield as_frame(file.read(columns), path, left, is_text=False)
             return
-        for batch in file.iter_batches(rows, columns=columns):
-            yield as_frame(pa.Table.from_batches([batch]), path)
+        for batch in file.iter_batches(request.rows, columns=columns):
+            yield as_frame(pa.Table.from_batches([batch]), path, left, is_text=False)
 
 
-def _libsvm(path: Path, types: Types, only: set[str] | None, rows: int | None, encoding: str) -> Iterator[Any]:
+def _libsvm(path: Path, request: Request) -> Iterator[Any]:
     pyarrow()
     import pandas as pd
 
+    only = request.only
     # Columns are named by their indices, which begin at 0 or at 1.
     width = None if only is None else 1 + max((int(name) for name in only if name.isdecimal()), default=0)
     with opened(path) as lines:
-        while block := b"".join(islice(lines, rows)):
-            X, y = load_svmlight_file(BytesIO(block), n_features=width, zero_based=True)
+        while block := b"".join(islice(lines, request.rows)):
+            X, y = load_svmlight_file(BytesIO(block), zero_based=True)
+            if width is not None:
+                # Features that training did not see are left out, as in every format.
+                X.resize(X.shape[0], width)
             if np.prod(X.shape) > LARGEST_FRAME:
                 raise errors.TooWideError(
                     f"{path} has {X.shape[0]} rows and {X.shape[1]} columns, more than a data frame should hold: read "
@@ -95,7 +109,8 @@ def _libsvm(path: Path, types: Types, only: set[str] | None, rows: int | None, e
             frame = pd.DataFrame(X.toarray(), columns=[str(j) for j in range(X.shape[1])])
             if only is None and X[:, :1].nnz == 0:
                 frame = frame.iloc[:, 1:]
-            yield frame.assign(**{LABEL: y})
+            frame = frame.assign(**{LABEL: y})
+            yield frame[request.chosen(list(frame.columns), path)] if request.without else frame
 
 
 FORMATS: dict[str, Callable[..., Iterator[Any]]] = {

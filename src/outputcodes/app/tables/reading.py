@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from outputcodes.app.tables import errors
-from outputcodes.app.tables._arrow import Types
 from outputcodes.app.tables.delimited import other_separator
 from outputcodes.app.tables.formats import LABEL, frames, missing_words
+from outputcodes.app.tables.ordering import order_of
+from outputcodes.app.tables.request import Dialect, Types
 from outputcodes.app.tables.schema import Schema, as_text, infer, labels, listed
-from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns
+from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns, unusual_target
 
 # Names of the target column if none is given.
 USUAL_TARGETS = ("target", "class", LABEL)
@@ -55,8 +56,13 @@ def read(
     *,
     split: str | None = None,
     categorical: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    identifier: str | None = None,
+    order: Sequence[str] | None = None,
     schema: Schema | None = None,
     encoding: str = "utf-8",
+    separator: str | None = None,
+    decimal: str = ".",
 ) -> Table:
     """Read a table with labels: csv, tsv, arff, libsvm (these also .gz or .bz2) or parquet.
 
@@ -69,10 +75,21 @@ def read(
         A column that is not a feature: it tells training rows from others.
     categorical : iterable of str
         Columns of numbers that are codes of categories.
+    drop : iterable of str
+        Columns to leave out, whatever they hold.
+    identifier : str, optional
+        A column that names the rows: never a feature. The schema remembers it for predictions.
+    order : sequence of str, optional
+        The classes from the lowest to the highest, for ordinal codes. None is the order of an ordered categorical
+        column of a parquet file, if the target is one.
     schema : Schema, optional
         The schema of the training table, which this table must match: features, target and classes.
     encoding : str
         The encoding of a text file.
+    separator : str, optional
+        The sign between the fields of a csv or tsv file, in place of a comma or a tabulator.
+    decimal : {".", ","}, default="."
+        The decimal mark in a csv or tsv file.
 
     Returns
     -------
@@ -89,37 +106,52 @@ def read(
     >>> [(column.name, column.kind) for column in table.schema.columns]
     [('mass', 'number'), ('skin', 'category')]
     """
-    categorical = list(categorical)
+    categorical, dialect = list(categorical), Dialect(encoding, separator, decimal)
+    without = {*drop, *([] if identifier is None else [identifier])}
     types: dict[str, Any] = dict.fromkeys(categorical, "text")
     if schema is not None:
         target = target or schema.target
         types |= dict.fromkeys(schema.names("category", "date"), "text")
     types |= {name: "text" for name in (target, split) if name is not None}
-    frame = _whole(path, types, encoding)
+    if taken := sorted(without & {target, split}, key=str):
+        raise errors.NoTargetError(f"{path}: column {taken[0]!r} is the target or the split, and can't be left out.")
+    # A table that must match another one may have more columns, whatever they hold.
+    only = None if schema is None else [*schema.used, *categorical, *(name for name in (target, split) if name)]
+    frame = _whole(path, types, only, without, dialect)
     if target is None:
         # Recognised numbers are read again as text: a label is the text in the file.
         target = _usual_target(frame.columns, path)
         if frame[target].dtype.kind in "iufM":
-            frame = _whole(path, {**types, target: "text"}, encoding)
+            frame = _whole(path, {**types, target: "text"}, only, without, dialect)
     for name, role in [(target, "target"), (split, "split")]:
         if name is not None and name not in frame.columns:
             raise errors.NoTargetError(
-                f"{path} has no {role} column {name!r}; it has {listed(frame.columns)}.{other_separator(frame.columns)}"
+                f"{path} has no {role} column {name!r} (--{role}); it has {listed(frame.columns)}."
+                f"{other_separator(frame.columns)}"
             )
     features = frame.drop(columns=[name for name in (target, split) if name is not None])
     if absent := [name for name in categorical if name not in features]:
         raise errors.MissingColumnsError(f"{path} has no column {listed(absent)}; it has {listed(features)}.")
-    features = features.assign(**{name: as_text(features[name]) for name in categorical})
+    texts = [*categorical, *features.select_dtypes("category").columns]
+    features = features.assign(**{name: as_text(features[name]) for name in texts})
     parts = None if split is None else frame[split]
-    table = from_frame(features, frame[target], split=parts, schema=schema, source=path)
+    table = from_frame(features, frame[target], split=parts, order=order, schema=schema, source=path)
+    if identifier is not None:
+        table = replace(table, schema=replace(table.schema, identifier=identifier))
     if not table.unlabelled:
         return table
-    words = missing_words(path, target, encoding)
+    words = missing_words(path, target, dialect)
     return replace(table, notes=(unlabelled_rows(table.unlabelled, words), *table.notes[1:]))
 
 
 def from_frame(
-    features: Any, target: Any, *, split: Any = None, schema: Schema | None = None, source: object = "The table"
+    features: Any,
+    target: Any,
+    *,
+    split: Any = None,
+    order: Sequence[str] | None = None,
+    schema: Schema | None = None,
+    source: object = "The table",
 ) -> Table:
     """Return a table of data in memory, such as those of `outputcodes.app.datasets`.
 
@@ -130,6 +162,8 @@ def from_frame(
         One label per row; rows without one are left out.
     split : Series, optional
         Tells training rows from others.
+    order : sequence of str, optional
+        The classes from the lowest to the highest; None is the order of the target, if it is an ordered categorical.
     schema : Schema, optional
         That of the training table, which this one must match.
     source : object
@@ -152,6 +186,7 @@ def from_frame(
         if y.nunique() < 2:
             raise errors.OneClassError(f"{source}: all labels are {str(y.iloc[0])!r}; a classifier needs two classes.")
         schema = infer(features, target.name, sorted(y.unique().tolist()))
+        schema = replace(schema, order=order_of(target, schema.classes, order, source))
     conformed = schema.conform(features, source)
     parts = None if split is None else as_text(split[labelled])
     for part in (conformed, y, parts):
@@ -160,11 +195,19 @@ def from_frame(
     unlabelled = int((~labelled).sum())
     notes: tuple[str, ...] = (unlabelled_rows(unlabelled),) if unlabelled else ()
     if known is None:
-        notes += unusual_columns(schema, len(y))
+        notes += (*unusual_target(y, target.name), *unusual_columns(schema, len(y)))
     return Table(conformed, y, parts, schema, unlabelled, notes)
 
 
-def read_chunks(path: str | Path, schema: Schema, *, rows: int = 50_000, encoding: str = "utf-8") -> Iterator[Any]:
+def read_chunks(
+    path: str | Path,
+    schema: Schema,
+    *,
+    rows: int = 50_000,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    decimal: str = ".",
+) -> Iterator[Any]:
     """Yield features in data frames of at most `rows` rows that match `schema`; labels are not needed.
 
     For csv, tsv, arff and parquet files, only some blocks are in memory at a time. Rows are numbered from 1.
@@ -183,14 +226,40 @@ def read_chunks(path: str | Path, schema: Schema, *, rows: int = 50_000, encodin
         raise ValueError(f"rows={rows} must be at least 1.")
     types: dict[str, Any] = dict.fromkeys(schema.used, "text") | dict.fromkeys(schema.names("number"), "number")
     start = 1
-    for frame in frames(path, types, only=schema.used, rows=rows, encoding=encoding):
+    for frame in frames(path, types, only=schema.used, rows=rows, dialect=Dialect(encoding, separator, decimal)):
         frame.index = range(start, start + len(frame))
         yield schema.conform(frame, path)
         start += len(frame)
 
 
-def _whole(path: str | Path, types: Types, encoding: str) -> Any:
-    (frame,) = frames(path, types, encoding=encoding)
+def read_texts(
+    path: str | Path,
+    column: str,
+    *,
+    rows: int = 50_000,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    decimal: str = ".",
+) -> Iterator[Any]:
+    """Yield one column as it is written, in the chunks of `read_chunks`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "new.csv"
+    >>> _ = path.write_text("id,mass\\n007,1\\nNA,2\\n3,3\\n")
+    >>> [chunk.tolist() for chunk in read_texts(path, "id", rows=2)]
+    [['007', 'NA'], ['3']]
+    """
+    types: Types = {column: "verbatim"}
+    for frame in frames(path, types, only=[column], rows=rows, dialect=Dialect(encoding, separator, decimal)):
+        if column not in frame.columns:
+            raise errors.MissingColumnsError(f"{path} has no column {column!r}.")
+        yield as_text(frame[column])
+
+
+def _whole(path: str | Path, types: Types, only: Iterable[str] | None, without: Iterable[str], dialect: Dialect) -> Any:
+    (frame,) = frames(path, types, only=only, without=without, dialect=dialect)
     frame.index = range(1, len(frame) + 1)
     return frame
 
@@ -199,7 +268,9 @@ def _usual_target(columns: Any, path: str | Path) -> str:
     found = [str(name) for name in columns if str(name).lower() in USUAL_TARGETS]
     if len(found) == 1:
         return found[0]
-    raise errors.NoTargetError(f"{path}: name the target column; it has {listed(columns)}.{other_separator(columns)}")
+    raise errors.NoTargetError(
+        f"{path}: name the target column (--target); it has {listed(columns)}.{other_separator(columns)}"
+    )
 
 
 def _known_labels(values: Any, schema: Schema, source: object) -> Any:

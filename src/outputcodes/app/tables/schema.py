@@ -38,6 +38,17 @@ class Column:
 class Schema:
     """The columns of a table, its target and classes.
 
+    Attributes
+    ----------
+    columns : tuple of Column
+    target : str or None
+    classes : tuple of int or str
+        Sorted.
+    order : tuple of int or str
+        The classes from the lowest to the highest, for ordinal codes; empty if they have no order.
+    identifier : str or None
+        The column that names the rows; it is not among `columns`.
+
     Examples
     --------
     >>> schema = Schema((Column("age", "number"), Column("job", "category", ("cook", "smith"))), "class", (1, 2))
@@ -50,6 +61,8 @@ class Schema:
     columns: tuple[Column, ...]
     target: str | None = None
     classes: tuple[int | str, ...] = ()
+    order: tuple[int | str, ...] = ()
+    identifier: str | None = None
 
     def names(self, *kinds: Kind) -> list[str]:
         """Return the names of the columns of some kinds, in their order."""
@@ -60,6 +73,11 @@ class Schema:
         """The columns that a model reads."""
         return self.names("number", "date", "category")
 
+    @property
+    def classes_in_order(self) -> tuple[int | str, ...]:
+        """The classes in their order, or sorted if they have none."""
+        return self.order or self.classes
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, as JSON can hold it."""
         return asdict(self)
@@ -68,7 +86,8 @@ class Schema:
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Return the schema of which `as_dict` made the data, also after JSON."""
         columns = tuple(Column(c["name"], c["kind"], tuple(c["categories"])) for c in data["columns"])
-        return cls(columns, data["target"], tuple(data["classes"]))
+        order, identifier = tuple(data.get("order", ())), data.get("identifier")
+        return cls(columns, data["target"], tuple(data["classes"]), order, identifier)
 
     def conform(self, frame: Any, source: object = "The table") -> Any:
         """Return the columns that a model reads, in their order and kind; others are left out.

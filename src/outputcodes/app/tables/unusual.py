@@ -11,6 +11,9 @@ from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, liste
 
 # A column with more categories than this, and than half the rows, is reported: identifiers, or numbers as text.
 MANY_CATEGORIES = 20
+# With so many different whole numbers, and in more than half the rows, a target may be a measurement.
+MANY_WHOLE_NUMBERS = 10
+COMMAS = "for a decimal comma, use decimal=',' (--decimal ,)"
 
 
 def unlabelled_rows(number: int, words: Mapping[str, int] | None = None) -> str:
@@ -30,14 +33,14 @@ def unusual_columns(schema: Schema, n: int) -> tuple[str, ...]:
     >>> schema = Schema((Column("price", "category", tuple(f"{i},5" for i in range(30))), Column("note", "empty")))
     >>> unusual_columns(schema, 40)  # doctest: +NORMALIZE_WHITESPACE
     ("Left out as empty: 'note'.",
-     "'price': 30 categories in 40 rows, such as '0,5'; numbers need a decimal point.")
+     "'price': 30 categories in 40 rows, such as '0,5'; for a decimal comma, use decimal=',' (--decimal ,).")
     """
     notes = []
     if empty := schema.names("empty"):
         notes.append(f"Left out as empty: {listed(empty)}.")
     if text := schema.names("text"):
         many = f"{MOST_CATEGORIES} different values: {listed(text)}"
-        notes.append(f"Left out as text or identifiers of more than {many}. Numbers need a decimal point.")
+        notes.append(f"Left out as text or identifiers of more than {many}. {COMMAS.capitalize()}.")
     return (*notes, *(_many(column, n) for column in schema.columns if len(column.categories) > _most(n)))
 
 
@@ -48,8 +51,27 @@ def _most(n: int) -> float:
 def _many(column: Column, n: int) -> str:
     first = column.categories[0]
     commas = all(re.fullmatch(r"[-+]?\d*,\d+|[-+]?\d+", one) for one in column.categories)
-    why = "numbers need a decimal point" if commas else "remove identifiers from the file"
+    name = column.name
+    why = COMMAS if commas else f"leave out identifiers, drop=[{name!r}] (--drop {name})"
     return f"{column.name!r}: {len(column.categories)} categories in {n} rows, such as {first!r}; {why}."
+
+
+def unusual_target(y: Any, name: object) -> tuple[str, ...]:
+    """Return a note on whole numbers as labels, if nearly every row has another one.
+
+    >>> import pandas as pd
+    >>> unusual_target(pd.Series(range(30)), "age")[0][:58]
+    "The target 'age' has 30 different whole numbers in 30 rows"
+    >>> unusual_target(pd.Series([0, 1, 2] * 10), "kind")
+    ()
+    """
+    number = y.nunique()
+    if y.dtype.kind != "i" or number <= max(MANY_WHOLE_NUMBERS, len(y) / 2):
+        return ()
+    return (
+        f"The target {name!r} has {number} different whole numbers in {len(y)} rows, and each of them is a class. If "
+        "they are measurements, name another target, or cut them into ranges (pandas.qcut).",
+    )
 
 
 def check_classes(y: Any, name: object, source: object) -> None:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.validation import as_seed, check_targets, check_weight, unknown_name
+from outputcodes._ground.validation import as_seed, check_n_jobs, check_targets, check_weight, unknown_name
 from outputcodes._histograms.binning import categorical_mask
 from outputcodes._histograms.costs import ENTROPY, ERROR, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules
@@ -79,6 +79,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     tree_ : GrownTree
         The nodes as arrays, and the weight of each class in each of them.
     n_leaves_, depth_ : int
+    feature_importances_ : ndarray of shape (d,)
+        The share of each feature in the decrease of the cost, with sum 1; only if every question is about one feature.
     alpha_ : float
         The penalty per leaf, if the tree was pruned.
     cv_path_ : Bunch
@@ -148,8 +150,19 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         elif self.pruning is not None:
             self.alpha_ = float(self.pruning)
         self.tree_ = tree if self.pruning is None else pruned(tree, self.alpha_)
+        self._importances_ = self.tree_.importances(CRITERIA[self.criterion], X.shape[1])
         self.n_leaves_, self.depth_ = self.tree_.n_leaves, int(self.tree_.depths.max())
         return self
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in the decrease of the cost by all questions, (d,), as in scikit-learn."""
+        check_is_fitted(self)
+        if self._importances_ is None:
+            raise AttributeError(
+                "This DecisionTree has no feature_importances_: some of its questions are about several features."
+            )
+        return self._importances_
 
     def predict_proba(self, X: Any) -> Array:
         """Return (n, k) shares of the classes in the region of each row."""
@@ -215,6 +228,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
     def _check_parameters(self) -> None:
+        check_n_jobs(self.n_jobs)
         if isinstance(self.questions, str) or "axis" not in self.questions or not set(self.questions) <= set(QUESTIONS):
             raise ValueError(
                 f"questions={self.questions!r} must be a sequence of {', '.join(QUESTIONS)} that includes 'axis'."

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import first_largest
-from outputcodes._histograms.questions import LEAF, Nodes, find_leaves
+from outputcodes._histograms.importances import importances
+from outputcodes._histograms.questions import LEAF, SUBSET, Nodes, find_leaves
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -55,6 +56,12 @@ class GrownTree:
         for depth, level in enumerate(self._levels(self.nodes.kind != LEAF)):
             depths[level] = depth
         return depths
+
+    def importances(self, criterion: int, n_features: int) -> Array | None:
+        """Return (d,) the share of each feature in the decrease of the cost; None if a question is about several."""
+        if (self.nodes.kind > SUBSET).any():
+            return None
+        return importances(self.nodes, self.counts, criterion, n_features)
 
     def leaves(self, X: Array) -> Rows:
         """Return (n,) the leaf that each example reaches."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import row_blocks, serially
 from outputcodes._kernel_machines.kernel_function import rbf_block
 from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
-from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumn, SolvedColumns, levelled
+from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumn, SolvedColumns, balanced
 from outputcodes.learners.kernel.small import is_small, solve_small
 from outputcodes.learners.kernel.together import ColumnsTogether
 
@@ -50,7 +52,7 @@ def solve_columns(
         np.multiply(bound, target > 0, out=box[2])
         if start is not None:
             beta = np.clip(start[columns][..., some], box[1], box[2])
-            box[0] = _balanced(beta) if dual.free_bias else beta
+            box[0] = balanced(beta, partial(np.sum, axis=-1, keepdims=True)) if dual.free_bias else beta
         return target, box
 
     solutions: dict[int, SolvedColumn] = {}
@@ -74,22 +76,21 @@ def solve_columns(
     while waiting:
         more = dual.run(one, waiting)
         waiting = [j for j, again in zip(waiting, more, strict=True) if again]
+        progress.reached(int(alone.sum()) - len(waiting), M.shape[1])
     others = np.flatnonzero(~alone)
     for first in range(0, len(others), COLUMNS_TOGETHER):
         columns = others[first : first + COLUMNS_TOGETHER]
         target, box = problem(columns, slice(None))
-        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp))
+        settled = partial(_reached, len(solutions), M.shape[1])
+        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp), settled)
         together.solve()
         for j, column in enumerate(columns.tolist()):
             solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))
     return SolvedColumns.of([solutions[j] for j in range(M.shape[1])])
 
 
-def _balanced(beta: Array) -> Array:
-    """Return β with the larger of the two sides scaled down, so that Σβ = 0 along the last axis."""
-    plus, minus = levelled(beta.clip(min=0).sum(axis=-1, keepdims=True), -beta.clip(max=0).sum(axis=-1, keepdims=True))
-    balanced: Array = beta * np.where(beta > 0, plus, minus)
-    return balanced
+def _reached(before: int, total: int, settled: int) -> None:
+    progress.reached(before + settled, total)
 
 
 def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: int) -> SolvedColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -116,10 +117,14 @@ class SolvedColumns(NamedTuple):
         return cls(np.concatenate(rows), column, np.concatenate(beta), *of_columns)
 
 
-def levelled(plus: Array, minus: Array) -> Array:
-    """Return (2, …) factors for the two sides of each column that scale the larger sum down to the smaller one."""
-    sides = np.stack([plus, minus])
-    scale: Array = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
+def balanced(beta: Array, total: Callable[[Array], Array], column: Any = ...) -> Array:
+    """Return β with the larger of the two sides of each column scaled down, so that Σβ = 0 in each column.
+
+    `total` sums over the columns; `column` is the index of each β in these sums.
+    """
+    sides = np.stack([total(beta.clip(min=0)), -total(beta.clip(max=0))])
+    scale = np.divide(sides.min(axis=0), sides, out=np.zeros_like(sides), where=sides > 0)
     # Ignore differences due to rounding, so that coefficients at their bounds stay there.
     scale[scale > 1 - 1e-10] = 1
-    return scale
+    level: Array = beta * np.where(beta > 0, scale[0][column], scale[1][column])
+    return level

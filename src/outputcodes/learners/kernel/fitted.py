@@ -117,9 +117,26 @@ class FittedKernelColumns(FittedColumns):
                 + " but the data and the code have {}, {} and {}; ".format(*wanted)
                 + "pass columns fitted on the same X with the same code, or init=None."
             )
-        return self.coefficients(rows)
+        return self.beta(rows)
 
-    def coefficients(self, rows: Rows) -> Array:
+    def coefficients(self) -> Array | None:
+        """Return the (L, d) weights of the features with the linear kernel, which are Σ_i β_ij x_i; otherwise None."""
+        if self.kernel.name != "linear":
+            return None
+        weights = np.zeros((len(self.intercept), self.anchors.shape[1]))
+        for some, columns, beta in self.pieces:
+            weights[columns] += (self.anchors[some].T @ beta).T
+        return weights
+
+    def intercepts(self) -> Array:
+        """Return the (L,) margins of a row of zeros with the linear kernel."""
+        weights = self.coefficients()
+        if weights is None or self.kernel.centre is None:
+            return self.intercept
+        shifted: Array = self.intercept - weights @ self.kernel.centre
+        return shifted
+
+    def beta(self, rows: Rows) -> Array:
         """Return the (L, len(rows)) coefficients β for rows of the prepared data."""
         beta = np.zeros((self.n_train, len(self.intercept)))
         for some, columns, values in self.pieces:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows
-from outputcodes._kernel_machines.parameters import KernelParameters
+from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.kernel.columns import solve_columns
 from outputcodes.learners.kernel.dual import Dual
@@ -116,7 +116,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         X = self._as_features(X)
         # Translation changes neither distances nor a linear SVM with a free intercept.
         centred = self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free")
-        return KernelData(self._gram(X, centred, None if like is None else like.gram))
+        return KernelData(gram_of(self, X, centred, None if like is None else like.gram))
 
     def fit_columns(
         self,
@@ -176,6 +176,6 @@ class KernelSVM(KernelParameters, SharedLearner):
         return float(data.gram.kernel.gamma), float(self.C)
 
     def _check_parameters(self) -> None:
-        self._check_kernel_parameters()
+        check_kernel_parameters(self)
         if self.bias is not False and self.bias not in ("free", "folded", "none"):
             raise ValueError(f"bias={self.bias!r} must be 'free', 'folded' or 'none'.")

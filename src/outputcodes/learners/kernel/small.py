@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.smo.columns import solve_block
-from outputcodes.learners.kernel.dual import Dual, SolvedColumns, levelled
+from outputcodes.learners.kernel.dual import Dual, SolvedColumns, balanced
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -41,7 +44,7 @@ def solve_small(
     lo, hi = np.minimum(target, 0) * bound, np.maximum(target, 0) * bound
     beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
     if start is not None and dual.free_bias:
-        beta = _balanced(beta, cuts[:-1], column)
+        beta = balanced(beta, partial(np.add.reduceat, indices=cuts[:-1]), column)
     e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
     # Precomputed kernel values may be read-only, or stored column by column.
     store = np.require(gram.store, requirements=["C", "W"])
@@ -58,6 +61,7 @@ def solve_small(
     while waiting:
         done = dual.run(some, waiting)
         waiting = [(first, stop) for first, (_, stop) in zip(done, waiting, strict=True) if first < stop]
+        progress.reached(L - sum(stop - first for first, stop in waiting), L)
     box = np.stack([beta, lo, hi])
     ends = dual.ends(e, box, cuts[:-1])
     gap, kept = ends[0] - ends[1], np.flatnonzero(beta)
@@ -80,10 +84,3 @@ def _examples(present: NDArray[np.bool_], y: Rows, slots: Rows) -> tuple[Rows, R
         # The Gram matrix is arranged by other labels; use its order.
         place = place[np.lexsort((slots[place], column))]
     return column, place
-
-
-def _balanced(beta: Array, first: Rows, column: Rows) -> Array:
-    """Return β with the larger of the two sides of each column scaled down, so that Σβ = 0 in each column."""
-    plus, minus = levelled(np.add.reduceat(beta.clip(min=0), first), -np.add.reduceat(beta.clip(max=0), first))
-    balanced: Array = beta * np.where(beta > 0, plus[column], minus[column])
-    return balanced

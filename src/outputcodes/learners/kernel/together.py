@@ -7,6 +7,7 @@ conditions are added back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,9 +34,19 @@ class ColumnsTogether(WorkingSets):
     # The Gram matrix takes 16 MB in float32, which fits in a last-level cache.
     size = 2048
 
-    def __init__(self, dual: Dual, rows: Rows, target: Array, box: Array, steps: Rows) -> None:
+    def __init__(
+        self,
+        dual: Dual,
+        rows: Rows,
+        target: Array,
+        box: Array,
+        steps: Rows,
+        settled: Callable[[int], None] = lambda count: None,
+    ) -> None:
         super().__init__(dual.gram, rows, target, dual.run, dual.offset)
         self.dual, self.box, self.steps = dual, box, steps
+        # Called before each round with the number of columns that no row violates.
+        self.settled = settled
 
     def coefficients(self) -> Array:
         """Return β."""
@@ -49,6 +60,7 @@ class ColumnsTogether(WorkingSets):
         found = self.run(lambda j: self._violators(j, count, aim * self.dual.tol), range(L))
         self.gaps = np.array([gap for gap, _ in found])
         self.active = np.flatnonzero([len(rows) > 0 for _, rows in found] & (self.steps < self.dual.max_iter))
+        self.settled(L - len(self.active))
         if not len(self.active):
             return NONE
         pairs = np.stack([found[j][1] for j in self.active]).reshape(len(self.active), -1, 2)
@@ -86,9 +98,8 @@ class ColumnsTogether(WorkingSets):
         """
         with self.gram.part(self.rows[few]) as gram:
             local = self.box.take(few, axis=2)
-            part = ColumnsTogether(
-                replace(self.dual, gram=gram), np.arange(len(few)), self.e.take(few, axis=1), local, self.steps
-            )
+            dual, targets = replace(self.dual, gram=gram), self.e.take(few, axis=1)
+            part = ColumnsTogether(dual, np.arange(len(few)), targets, local, self.steps, self.settled)
             for _ in part.rounds():
                 pass
             self.box[0][:, few] = local[0]

@@ -101,6 +101,14 @@ class FittedLinear(FittedColumns):
         F *= self.scale
         return F
 
+    def coefficients(self) -> Array:
+        """Return (L, d) weights of the features in the margins."""
+        return self.scale * self.coef.T
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts of the margins."""
+        return self.scale * self.intercept
+
 
 class LinearLearner(SharedLearner):
     """Base of the linear learners: preparation, and checks of their common parameters."""

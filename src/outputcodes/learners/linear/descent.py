@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, rel_entr
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
@@ -71,6 +72,7 @@ class DualDescent:
                 gap[columns], iterations[columns] = relative[done], tile.epochs
                 tile.keep(~done)
             tiles = [tile for tile in tiles if tile.columns.size]
+            progress.reached(int(np.count_nonzero(iterations)), L)
         return answer, Certificate(gap, iterations, gap <= tol)
 
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
@@ -44,7 +45,8 @@ def minimise_hinge(
         # Intermediate solutions need no more accuracy than the gap that they leave.
         enough = max(0.1 * tol, 0.03 * float(np.minimum(gap[active], 1).min()))
         newton = JointNewton(data, [replace(block) for block in blocks], signs, cost, answer[:, active], soft, run)
-        answer[:, active], inner = newton.minimise(enough, left)
+        with progress.unwatched():
+            answer[:, active], inner = newton.minimise(enough, left)
         iterations[active] += np.maximum(inner.iterations, 1)
         objective, gaps = 0.5 * (answer[:, active] ** 2).sum(axis=0), np.zeros(active.size)
         sharper = min(sharpness * SHARPER, SHARPEST)
@@ -59,6 +61,7 @@ def minimise_hinge(
         gap[active] = gaps / np.maximum(objective, np.finfo(float).tiny) + inner.gap
         sharpness = sharper
         going = np.flatnonzero(gap[active] > tol)
+        progress.reached(L - going.size, L)
         for block in blocks:
             block.keep(going)
         active, signs, cost = active[going], signs[:, going], cost[:, going]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
@@ -61,6 +62,7 @@ class JointNewton:
             relative = hessian.gap(gradient) / np.maximum(objective, np.finfo(float).tiny)
             answer[:, active], gap[active], iterations[active] = self.theta, relative, iteration
             going = np.flatnonzero((relative > tol) & ~stuck)
+            progress.reached(L - going.size, L)
             if going.size == 0 or iteration == max_iter:
                 break
             if going.size < active.size:

@@ -176,6 +176,15 @@ class FittedRidge(FittedColumns):
         if isinstance(X, Centred):
             X, shift = X.take(rows), self.intercept
         else:
-            X, shift = Ridge()._as_features(X), self.intercept - self.centre @ self.coef
+            X, shift = Ridge()._as_features(X), self.intercepts()
         F: Array = X @ self.coef + shift
         return F
+
+    def coefficients(self) -> Array:
+        """Return (L, d) weights of the features."""
+        return self.coef.T
+
+    def intercepts(self) -> Array:
+        """Return (L,) intercepts for rows that are not centred."""
+        shifted: Array = self.intercept - self.centre @ self.coef
+        return shifted

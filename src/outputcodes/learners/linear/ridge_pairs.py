@@ -22,7 +22,7 @@ from scipy.linalg import cho_solve, solve_triangular
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 # Weights (d, columns), intercepts and relative residuals (columns,).
-Solution = tuple[Array, Array, Array]
+PairSolution = tuple[Array, Array, Array]
 
 # A smaller ratio of pivots means that the system is too close to singular.
 SMALLEST_PIVOT = 1e-7
@@ -49,7 +49,7 @@ class Head:
             self.Y = None if sp.issparse(Z) else self.inverse @ Z
             self.y = self.inverse @ z
 
-    def solve(self, Z: Any, z: Array, ridge: float, own: Array, t: Array) -> Solution | None:
+    def solve(self, Z: Any, z: Array, ridge: float, own: Array, t: Array) -> PairSolution | None:
         """Solve the columns with class q of rows Z and Gram matrix `own`; t (2, columns) are the targets of p and q.
 
         Return None if a system is nearly singular.

@@ -19,7 +19,7 @@ from scipy import linalg
 from scipy.linalg.blas import dsymm, dsyr, dsyrk
 
 from outputcodes._ground.blocks import over_blocks
-from outputcodes.learners.linear.ridge_pairs import Head, Solution, dense, gram, pays
+from outputcodes.learners.linear.ridge_pairs import Head, PairSolution, dense, gram, pays
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ class Systems:
         pairs = [Group(members[g], *solution, None) for g, solution in solved.items()]
         return pairs + groups
 
-    def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, Solution]:
+    def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, PairSolution]:
         """Solve the groups of two small classes, unless nearly singular; return them by their position in patterns."""
         sizes = np.diff(self.start).tolist()
         heads: dict[tuple[int, float], list[tuple[int, int]]] = {}

@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.importances import shares
 from outputcodes.learners.base import Certificate, FittedColumns
 
 Rows = NDArray[np.intp]
@@ -72,6 +73,25 @@ class FittedStumps(FittedColumns):
                 for block in row_blocks(X.shape[0], table.shape[1]):
                     F[block, columns] += table[_answers(X[block, f], questions, bool(self.categorical[f]))]
         return F
+
+    def feature_importances(self) -> Array:
+        """Return (d,): how much tests of each feature change the margins, Σ |left − right|, as shares of the whole.
+
+        For one column of discrete stumps these are the shares of the coefficients α, as in scikit-learn's AdaBoost.
+        """
+        change = np.where(np.isneginf(self.threshold), 0.0, np.abs(self.left - self.right))
+        total: Array = np.bincount(self.feature.ravel(), change.ravel(), len(self.categorical)).astype(np.float64)
+        return shares(total)
+
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) the sum of the outputs of the stumps on each feature, weighted by the directions of columns."""
+        value = x[self.feature]
+        on_left = np.where(self.categorical[self.feature], value == self.threshold, value <= self.threshold)
+        outputs = np.where(np.isnan(value), 0.0, np.where(on_left, self.left, self.right)) * direction
+        # A constant stump tests no feature.
+        outputs[np.isneginf(self.threshold)] = 0.0
+        total: Array = np.bincount(self.feature.ravel(), outputs.ravel(), len(self.categorical)).astype(np.float64)
+        return total
 
     def truncated(self, n_rounds: int) -> FittedStumps:
         """Return the first rounds, to continue from; without a certificate, as their loss is not known."""

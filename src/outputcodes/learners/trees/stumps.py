@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.validation import check_n_jobs
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -172,6 +174,7 @@ class BoostedStumps(SharedLearner):
         step = max(1, int(ADDITIONS_PER_CALL / (2 * LANES * sum(block.train.codes.size for block in blocks))))
         for first in range(0, n_rounds, step):
             over_blocks(partial(StumpBlock.advance, first=first, last=first + step), blocks, n_jobs)
+            progress.reached(min(first + step, n_rounds), n_rounds, "rounds")
         fitted = _joined(known, blocks, L)
         if not fitted.n_rounds.all():
             warnings.warn(
@@ -194,7 +197,8 @@ class BoostedStumps(SharedLearner):
 
 
 def check_rounds(booster: Any) -> None:
-    """Raise ValueError for invalid numbers of rounds or an invalid fraction of held-out rows."""
+    """Raise ValueError for invalid numbers of rounds or jobs, or an invalid fraction of held-out rows."""
+    check_n_jobs(booster.n_jobs)
     for name in ("n_rounds", "n_iter_no_change"):
         value = getattr(booster, name)
         if not (isinstance(value, int | np.integer) and value >= 1):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
@@ -164,6 +165,7 @@ class Tree(SharedLearner):
             while growing:
                 over_blocks(ColumnTree.advance, growing, n_jobs)
                 growing = [tree for tree in growing if not tree.finished]
+                progress.reached(len(trees) - len(growing), M.shape[1])
         return self._joined(trees, data.X.shape[1])
 
     def _joined(self, trees: list[ColumnTree], n_features: int) -> FittedTrees:
@@ -177,7 +179,7 @@ class Tree(SharedLearner):
         weights = np.concatenate([tree.counts for tree in trees])
         p, m = weights.T + self.smoothing
         answers = (p - m) / (p + m) if self.criterion == "gini" else np.log(p / m) / 2
-        return FittedTrees(nodes, roots, weights, answers, n_features)
+        return FittedTrees(nodes, roots, weights, answers, n_features, CRITERIA[self.criterion])
 
     def _check_parameters(self) -> None:
         if self.criterion not in CRITERIA:

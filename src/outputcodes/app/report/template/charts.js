@@ -274,7 +274,7 @@ function codePicture(code, columns, classes) {
               "text",
               { x: left - 6, y: top + (r + 0.5) * high + 4, "text-anchor": "end" },
               shorten(c, 14),
-              svg("title", {}, c),
+              svg("title", {}, wholeName(c)),
             ),
           )
         : null,
@@ -302,7 +302,7 @@ function heat(rowNames, columnNames, cell) {
           {},
           el("td", { class: "corner" }),
           columnNames.map((name) =>
-            el("th", { scope: "col", title: name }, tiny ? (name.length < 3 ? name : "") : shorten(name, 14)),
+            el("th", { scope: "col", title: wholeName(name) }, tiny ? (name.length < 3 ? name : "") : shorten(name, 14)),
           ),
         ),
       ),
@@ -313,7 +313,7 @@ function heat(rowNames, columnNames, cell) {
           el(
             "tr",
             {},
-            el("th", { scope: "row", title: name }, shorten(name, 18)),
+            el("th", { scope: "row", title: wholeName(name) }, shorten(name, 18)),
             columnNames.map((_, c) => {
               const { text, share, title, strong } = cell(r, c);
               return el(
@@ -355,7 +355,7 @@ function bars(groups, rows, format, choose) {
             return el(
               "div",
               { class: i === group.rows[0] ? "bar best" : "bar", "data-rank": row.rank, onclick: () => choose(row) },
-              el("span", { class: "what", title: row.decoder }, row.decoder),
+              el("span", { class: "what", title: [row.decoder, ...row.also].join(" = ") }, row.decoder),
               el(
                 "span",
                 { class: "track", "aria-hidden": "true" },

@@ -2,6 +2,10 @@
 
 const SVG = document.getElementById("emblem").namespaceURI;
 
+// Names that were cut to be shown, with the whole names; where one is the text of a node, its tooltip is the other.
+const longNames = new Map();
+const wholeName = (name) => longNames.get(name) ?? name;
+
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
@@ -9,7 +13,12 @@ function fill(node, attributes, children) {
     else if (name === "style") for (const [key, v] of Object.entries(value)) node.style.setProperty(key, v);
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  const content = children.flat(Infinity).filter((child) => child !== null && child !== undefined);
+  node.append(...content);
+  const cut = content.find((child) => longNames.has(child));
+  if (cut !== undefined && !attributes.title)
+    if (node.namespaceURI === SVG) node.append(svg("title", {}, wholeName(cut)));
+    else node.setAttribute("title", wholeName(cut));
   return node;
 }
 const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);

@@ -1,7 +1,8 @@
 // One row explained: its margins, every codeword against them, and the scores that follow.
 
 const MOST_CODEWORDS = 12,
-  MOST_COLUMNS = 60;
+  MOST_COLUMNS = 60,
+  MOST_LETTERS = 14;
 
 function codewordPicture(example, code, classes) {
   return (width) => {
@@ -43,7 +44,7 @@ function codewordPicture(example, code, classes) {
           "text",
           { x: left - 8, y: 16, "text-anchor": "end" },
           shorten(classes[c], 12),
-          svg("title", {}, classes[c]),
+          svg("title", {}, wholeName(classes[c])),
         ),
         shown.map((s, j) => {
           const m = sign(c, s),
@@ -223,13 +224,24 @@ function explanation(example, winner) {
       "div",
       { class: "beside" },
       example.probabilities || !drawn ? scoreBars(example, classes) : null,
+      example.features.length
+        ? el(
+            "div",
+            { class: "features" },
+            el("h3", {}, `Features for ${classes[example.predicted]} over ${classes[example.rival]}`),
+            table(
+              ["feature", "adds"],
+              example.features.map(([name, part]) => [name, (part > 0 ? "+" : "") + number(part)]),
+            ),
+          )
+        : null,
       telling.length
         ? el(
             "div",
             {},
             el("h3", {}, `Columns that separate ${classes[example.predicted]} from ${classes[example.rival]}`),
             table(
-              ["column", "margin", classes[example.predicted], classes[example.rival], "adds"],
+              ["column", "margin", ...[example.predicted, example.rival].map((c) => shorten(classes[c], MOST_LETTERS)), "adds"],
               telling.map((s) => [
                 s,
                 number(example.margins[s]),
@@ -246,6 +258,7 @@ function explanation(example, winner) {
 
 function explainer(winner) {
   const { examples, classes, code } = winner;
+  const titled = (c) => (shorten(classes[c], MOST_LETTERS) === classes[c] ? {} : { title: wholeName(classes[c]) });
   const panel = el("div", { id: "explanation", "aria-live": "polite" });
   const kinds = {
     all: () => true,
@@ -260,8 +273,12 @@ function explainer(winner) {
       "tr",
       { "data-example": i, onclick: () => pick(example) },
       el("td", {}, el("button", { type: "button", "aria-pressed": "false" }, String(example.name))),
-      el("td", {}, classes[example.truth]),
-      el("td", { class: example.truth === example.predicted ? "" : "missed" }, classes[example.predicted]),
+      el("td", titled(example.truth), shorten(classes[example.truth], MOST_LETTERS)),
+      el(
+        "td",
+        { ...titled(example.predicted), class: example.truth === example.predicted ? "" : "missed" },
+        shorten(classes[example.predicted], MOST_LETTERS),
+      ),
       code ? el("td", { class: "num" }, String(example.wrong.length)) : null,
     ),
   );

@@ -1,6 +1,7 @@
 // The data with its words and numbers, the headline, and the ranked table with its sorting and filtering.
 
 const data = JSON.parse(document.getElementById("data").textContent);
+Object.entries(data.winner?.long_names ?? {}).forEach(([cut, whole]) => longNames.set(cut, whole));
 const shareOfErrors = data.metric !== "log-loss";
 const format = (error) => (shareOfErrors ? percent(error, 2) : error.toFixed(4));
 const points = (difference) =>

@@ -37,10 +37,17 @@ class RowBlocks:
         self.blocks = blocks
         self.each: Callable[[Any], Any] = _itself
         n_rows, widths = 0, set()
-        for block in blocks:
-            n_rows += n_rows_of(block)
+        for number, block in enumerate(blocks):
+            shape = getattr(block, "shape", None)
             # Text, say, has rows and no columns.
-            widths |= {block.shape[1]} if hasattr(block, "shape") else set()
+            if not isinstance(block, list) and (shape is None or len(shape) != 2):
+                found = type(block).__name__ if shape is None else f"an array of shape {shape}"
+                raise ValueError(
+                    f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or "
+                    "a data frame) or a list of rows."
+                )
+            n_rows += n_rows_of(block)
+            widths |= set() if shape is None else {shape[1]}
         if len(widths) > 1:
             raise ValueError(f"The blocks have different numbers of columns, {sorted(widths)}; give them the same.")
         self.shape = (n_rows, *widths)

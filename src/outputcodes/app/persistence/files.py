@@ -1,10 +1,4 @@
-"""Saved models: one skops file with the model, the schema of its table, a summary of the training and the versions.
-
-A skops file names the type of every object in it. `load` reads the names first and builds nothing unless each of
-them is one of ours or on the short list below: no code from the file is run, and nothing is unpickled. The numbers in
-the file are not checked: scikit-learn's trees and our stumps follow the indices they hold, so a forged file can crash
-the process.
-"""
+"""A model and its description, written to one file and read from it."""
 
 from __future__ import annotations
 
@@ -15,11 +9,20 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
-# Public here, for projects that write files as whole as these: reproduce/ does.
-from outputcodes._ground.files import in_place_of as in_place_of
+from outputcodes._ground.files import in_place_of
+from outputcodes.app.persistence.archive import MAX_BYTES, unpacked
+from outputcodes.app.persistence.errors import (
+    DamagedModelError,
+    ModelFileError,
+    NoSuchModelError,
+    NotAModelError,
+    OtherVersionError,
+    UnsavableModelError,
+    UntrustedTypesError,
+)
 from outputcodes.app.tables.schema import Schema
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
@@ -28,44 +31,21 @@ from outputcodes.learners import LEARNERS
 # Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
 TRUSTED = frozenset(
     {
+        # In scikit-learn's boosting with categories. A partial of another function is refused by that function's name.
+        "functools.partial",
         "numpy.dtype",
         "scipy.sparse._csr.csr_array",
         "scipy.sparse._csr.csr_matrix",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils.validation.check_array",
     }
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
 FORMAT = 2
-
-
-class ModelFileError(ValueError):
-    """A file without a usable model; the message names the file, what is wrong and what to do."""
-
-
-class NoSuchModelError(ModelFileError, FileNotFoundError):
-    """There is no such file."""
-
-
-class NotAModelError(ModelFileError):
-    """The file is something else, such as a pickle."""
-
-
-class DamagedModelError(ModelFileError):
-    """The file is incomplete or damaged."""
-
-
-class UntrustedTypesError(ModelFileError):
-    """The file has types that are not trusted."""
-
-
-class OtherVersionError(ModelFileError):
-    """The file was written by another version."""
-
-
-class UnsavableModelError(ModelFileError):
-    """The model has something in it that skops cannot write."""
+# Endings that promise another format, whose readers would run into a skops file.
+OTHER_FORMATS = frozenset({".pkl", ".pickle", ".joblib", ".npy", ".npz", ".json", ".csv", ".zip", ".onnx", ".h5"})
 
 
 @dataclass(frozen=True)
@@ -99,7 +79,7 @@ def save(
     ----------
     model : estimator
     path : str or Path
-        Usually it ends in ".skops".
+        Usually it ends in ".skops". An ending of another format, such as ".pkl", is refused.
     schema : Schema, optional
         That of the training table.
     summary : mapping, optional
@@ -119,6 +99,11 @@ def save(
     """
     skops = _skops()
     path = Path(path)
+    if path.suffix.lower() in OTHER_FORMATS:
+        raise ModelFileError(
+            f"{path} ends in {path.suffix}, which promises another format; models are saved as skops files: name it "
+            f"{path.with_suffix('.skops').name}."
+        )
     manifest = {
         "format": FORMAT,
         "versions": {name: version(name) for name in ("outputcodes", "scikit-learn", "numpy", "skops")},
@@ -137,7 +122,7 @@ def save(
             archive.writestr(MANIFEST, described)
 
 
-def load(path: str | Path, *, trusted: Iterable[str] = ()) -> tuple[Any, Manifest]:
+def load(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: int = MAX_BYTES) -> tuple[Any, Manifest]:
     """Return the model in a file that `save` wrote, and the description in the file.
 
     Parameters
@@ -145,42 +130,58 @@ def load(path: str | Path, *, trusted: Iterable[str] = ()) -> tuple[Any, Manifes
     path : str or Path
     trusted : iterable of str
         The full names of further types that you trust, such as those of LightGBM's estimators.
+    max_bytes : int, default=1 GiB
+        The most bytes that the file may unpack to; a larger one is refused before it is unpacked.
     """
-    manifest = describe(path)
-    accepted = TRUSTED | set(trusted)
-    if refused := [name for name in manifest.types if name not in accepted and not _is_ours(name)]:
-        raise UntrustedTypesError(
-            f"{path} has types that are not trusted: {', '.join(refused)}. Nothing was loaded. If you trust the source "
-            f"of the file, name them: load(path, trusted={refused})."
-        )
-    with _named_errors(path):
-        return _skops().load(path, trusted=manifest.types), manifest
+    skops = _skops()
+    with _named_errors(path), unpacked(Path(path), max_bytes) as archive:
+        manifest = _described(path, archive, skops)
+        accepted = TRUSTED | set(trusted)
+        if refused := [name for name in manifest.types if name not in accepted and not _is_ours(name)]:
+            options = " ".join(f"--trust {name}" for name in refused)
+            raise UntrustedTypesError(
+                f"{path} has types that are not trusted: {', '.join(refused)}. Nothing was loaded. If you trust the "
+                f"source of the file, name them: trusted={refused} ({options}). The types of a plug-in are "
+                "trusted once it is imported (--plugin MODULE)."
+            )
+        archive.seek(0)
+        return skops.load(archive, trusted=manifest.types), manifest
 
 
-def describe(path: str | Path) -> Manifest:
+def describe(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Manifest:
     """Return the description in a model file; the model itself is not built.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int, default=1 GiB
+        As for `load`.
 
     Raises
     ------
     ModelFileError
-        If it is not a model file, damaged, or of another version.
+        If it is not a model file, damaged, too large, or of another version.
     """
-    path, skops = Path(path), _skops()
-    with _named_errors(path):
-        with ZipFile(path) as archive:
-            if MANIFEST not in archive.namelist():
-                raise NotAModelError(f"{path} is an archive, but outputcodes.app.persistence.save did not write it.")
-            found = json.loads(archive.read(MANIFEST))
-        _check_version(path, found["format"], found["versions"]["outputcodes"])
-        return Manifest(
-            schema=None if found["schema"] is None else Schema.from_dict(found["schema"]),
-            summary=found["summary"],
-            versions=found["versions"],
-            types=skops.get_untrusted_types(file=path),
-        )
+    skops = _skops()
+    with _named_errors(path), unpacked(Path(path), max_bytes) as archive:
+        return _described(path, archive, skops)
 
 
-def _check_version(path: Path, form: int, theirs: str) -> None:
+def _described(path: str | Path, unpacked_file: IO[bytes], skops: Any) -> Manifest:
+    with ZipFile(unpacked_file) as archive:
+        if MANIFEST not in archive.namelist():
+            raise NotAModelError(f"{path} is an archive, but outputcodes.app.persistence.save did not write it.")
+        found = json.loads(archive.read(MANIFEST))
+    _check_version(path, found["format"], found["versions"]["outputcodes"])
+    return Manifest(
+        schema=None if found["schema"] is None else Schema.from_dict(found["schema"]),
+        summary=found["summary"],
+        versions=found["versions"],
+        types=skops.get_untrusted_types(file=unpacked_file),
+    )
+
+
+def _check_version(path: str | Path, form: int, theirs: str) -> None:
     """Refuse files of other minor versions: until 1.0, the content of fitted models may change with each."""
     ours = version("outputcodes")
     if form != FORMAT or theirs.split(".")[:2] != ours.split(".")[:2]:

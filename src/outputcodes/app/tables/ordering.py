@@ -1,0 +1,41 @@
+"""The order of the classes: as the user gives it, or that of an ordered categorical column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from outputcodes.app.tables import errors
+from outputcodes.app.tables.schema import as_text, listed
+
+
+def order_of(
+    target: Any, classes: Sequence[int | str], given: Sequence[str] | None, source: object
+) -> tuple[int | str, ...]:
+    """Return the classes from the lowest to the highest; an empty tuple if nothing says which is which.
+
+    >>> import pandas as pd
+    >>> sizes = pd.Series(pd.Categorical(["S", "L"], ["S", "M", "L"], ordered=True))
+    >>> order_of(sizes, ["L", "S"], None, "sizes"), order_of(sizes.astype(object), ["L", "S"], None, "sizes")
+    (('S', 'L'), ())
+    """
+    known = {str(label): label for label in classes}
+    if given is None:
+        # A column may have categories that no row has.
+        ordered = as_text(target.cat.categories.to_series()) if getattr(target.dtype, "ordered", False) else ()
+        return tuple(known[text] for text in ordered if text in known)
+    texts = [str(text) for text in given]
+    if len(set(texts)) < len(texts) or set(texts) != set(known):
+        lacking = [text for text in known if text not in texts]
+        unknown = [text for text in texts if text not in known]
+        twice = sorted({text for text in texts if texts.count(text) > 1})
+        wrong = [
+            f"{what} {listed(names)}"
+            for what, names in (("it lacks", lacking), ("no row has", unknown), ("it repeats", twice))
+            if names
+        ]
+        raise errors.UnknownLabelsError(
+            f"{source}: order={','.join(texts)!r} (--order) must name every class once, from the lowest to the "
+            f"highest: {'; '.join(wrong)}."
+        )
+    return tuple(known[text] for text in texts)

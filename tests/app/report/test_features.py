@@ -1,0 +1,93 @@
+"""The features that moved a prediction: their parts add up to the margins, under the names of the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from outputcodes import AdaBoostMH, AdaBoostOC, OutputCodeClassifier
+from outputcodes.app import tables
+from outputcodes.app.report import answers, explain
+from outputcodes.app.run import build
+from outputcodes.learners import BoostedStumps, KernelSVM, Tree
+
+iris = load_iris(as_frame=True)
+X, y = iris.data, iris.target_names[iris.target]
+
+
+LINEAR = ["ridge", "logistic", "linear-svm", LogisticRegression(max_iter=1000), KernelSVM(kernel="linear")]
+SUMS = [
+    *(OutputCodeClassifier(one, code="dense", random_state=0) for one in [*LINEAR, "tree", BoostedStumps(20)]),
+    OutputCodeClassifier(Tree(max_depth=3), code="all-pairs"),
+    AdaBoostMH(20),
+    AdaBoostOC(20, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", SUMS, ids=lambda model: f"{type(model).__name__}-{getattr(model, 'estimator', None)}")
+def test_parts_and_a_constant_add_up_to_the_margins(model):
+    model.fit(X.to_numpy(), y)
+    asked = answers(model, X.to_numpy())
+    M, F = model.code_matrix_, model.margins(X.to_numpy())
+    for p, r in ((0, 1), (2, 1)):
+        parts = np.array([asked.parts.parts(i, p, r) for i in range(0, 150, 7)])
+        assert parts.shape == (22, 4)
+        rest = F[::7] @ (M[p].astype(float) - M[r]) / 2 - parts.sum(axis=1)
+        # What features don't explain is the same for all rows.
+        np.testing.assert_allclose(rest, rest[0], atol=1e-9)
+        # And the features that a row shares with another one add the same to both, unless a tree asked them in turn.
+        if "tree" not in str(model).lower():
+            other = X.to_numpy()[::7].copy()
+            other[:, 1:] = 0
+            again = answers(model, other)
+            np.testing.assert_allclose([again.parts.parts(i, p, r)[0] for i in range(22)], parts[:, 0], atol=1e-12)
+
+
+def test_a_linear_classifier_without_a_code_is_explained_by_its_coefficients():
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    asked = answers(model, X)
+    D = model.decision_function(X)
+    for i in (0, 75, 149):
+        rest = D[i, 2] - D[i, 0] - asked.parts.parts(i, 2, 0).sum()
+        assert rest == pytest.approx(model.intercept_[2] - model.intercept_[0])
+    two = LogisticRegression().fit(X[:100], y[:100])
+    parts = answers(two, X[:100]).parts.parts(3, 1, 0)
+    assert parts.sum() == pytest.approx(two.decision_function(X[3:4])[0] - two.intercept_[0])
+
+
+def test_other_columns_are_not_explained_by_features():
+    for model in (OutputCodeClassifier(SVC()), OutputCodeClassifier("kernel-svm"), SVC()):
+        found = explain(model.fit(X, y), X.iloc[70])
+        assert found.features == []
+        assert "Features" not in found.summary()
+
+
+def test_the_sentence_names_features_by_their_size_and_sign():
+    model = make_pipeline(StandardScaler(), OutputCodeClassifier("ridge", code="one-vs-all")).fit(X, y)
+    found = explain(model, X.iloc[70], truth="versicolor")
+    # The values are the user's; the parts are those of the scaled values.
+    W, z = model[-1].coef_, model[0].transform(X.iloc[[70]])[0]
+    p, r = found.predicted, found.rival
+    expected = (W[p] - W[r]) * z
+    named = {name.split(" = ")[0]: part for name, part in found.features}
+    assert named == pytest.approx(dict(zip(X.columns, expected, strict=True)))
+    assert [part for _, part in found.features if part > 0] == sorted((e for e in expected if e > 0), reverse=True)
+    best = X.columns[expected.argmax()]
+    assert f"Features for virginica over versicolor: {best} = {X[best][70]:g} (+" in found.summary()
+    assert found.data()["features"][0][0] == f"{best} = {X[best][70]:g}"
+
+
+def test_categories_are_named_as_the_table_has_them():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"skin": np.tile(["red", "green", "blue"], 30), "mass": rng.normal(size=90)})
+    table = tables.from_frame(frame, pd.Series(np.tile(["apple", "pear", "plum"], 30)))
+    for learner in ("ridge", "stumps", "tree", "maxent"):
+        code = None if learner == "maxent" else "all-pairs"
+        model = build(table.schema, learner, code, rows=90).fit(table.frame, table.target)
+        features = explain(model, table.frame.iloc[0]).features
+        assert features[0][0] == "skin = red"
+        assert {name.split(" = ")[0] for name, _ in features} <= {"skin", "mass"}
