@@ -50,13 +50,13 @@ def test_the_default_learner_is_the_named_one() -> None:
     assert np.array_equal(default.margins(X), named.margins(X))
 
 
-def test_the_place_of_the_defaults_in_the_published_results() -> None:
+def test_no_other_combination_is_significantly_better_in_the_published_results() -> None:
     # `default_learner` says so.
     record = read_record(PUBLISHED / "defaults.jsonl")
     assert record is not None
-    best = present(record.observations).tables[0]
-    assert (best.title, best.remarks[0].split()[0]) == ("The best combinations, all", "120")
-    assert [row[1:4] for row in best.rows[:2]] == [("linear-svm", "all-pairs", "hamming"), CURRENT]
+    verdicts = {claim.statement: claim.verdict for claim in present(record.observations).claims}
+    assert len(verdicts) == 4
+    assert "supported" not in verdicts.values()
 
 
 def made_up(errors: dict[str, dict[str, int]], classes: dict[str, int]) -> list[Observation]:
