@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn import multiclass
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -281,8 +280,12 @@ def test_nested_parameters_and_search():
     assert {"estimator__C", "code__n_candidates", "decoder__zeros"} <= model.get_params().keys()
     grid = {"estimator__C": [0.1, 10], "decoder__zeros": ["count", "ignore"]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
-    for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
-        assert score == pytest.approx(cross_val_score(clone(model).set_params(**params), X, y, cv=3).mean())
+    for found, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        decoder = LossBased("hinge", zeros=found["decoder__zeros"])
+        by_hand = OutputCodeClassifier(SVC(C=found["estimator__C"]), code=Dense(n_candidates=10), decoder=decoder)
+        assert score == pytest.approx(cross_val_score(by_hand, X, y, cv=3).mean())
+    assert search.best_estimator_.estimator.C == search.best_params_["estimator__C"]
+    assert search.best_estimator_.decoder_.zeros == search.best_params_["decoder__zeros"]
     inner = OutputCodeClassifier(GridSearchCV(SVC(), {"C": [1, 10]}, cv=3), code="one-vs-all").fit(X, y)
     assert inner.margin_loss_ == "hinge"
     assert all(hasattr(fitted, "best_params_") for fitted in inner.columns_.fitted.estimators)
