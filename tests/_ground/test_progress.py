@@ -22,9 +22,12 @@ class Terminal(io.StringIO):
         return True
 
 
-def work(stream, steps, seconds):
+def work(stream, steps, seconds, least=0.0):
     clock = Clock()
-    with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("training", steps, "columns"):
+    with (
+        progress.showing(progress=progress.Progress(stream, clock, least)),
+        progress.phase("training", steps, "columns"),
+    ):
         for done in range(1, steps + 1):
             clock.now += seconds
             progress.reached(done, steps)
@@ -39,6 +42,13 @@ def test_lines_where_the_output_is_no_terminal():
         "training: 3 of 4 columns, 6 s, about 2 s left",
         "training: 4 of 4 columns, 8 s",
     ]
+
+
+def test_short_work_leaves_no_line():
+    for seconds, written in ((0.1, ""), (0.9, "training: 2 of 2 columns, 1.8 s\n")):
+        stream = io.StringIO()
+        work(stream, 2, seconds, least=1.5)
+        assert stream.getvalue() == written
 
 
 def test_a_line_per_tenth_of_the_work_none_within_a_second_and_one_per_half_minute():
@@ -119,6 +129,40 @@ def test_nobody_watches_unless_asked_and_details_are_not_shown():
         progress.reached(1, 2)
     assert stream.getvalue() == "comparison: 1 of 1 trainings, 0 s\n"
     assert not progress.is_watched()
+
+
+def slow_training(clock):
+    """Two phases of a single training, of 20 and 15 seconds."""
+    for name in ("training", "held-out"):
+        with progress.phase(name, 2, "columns"):
+            clock.now += 20 if name == "training" else 15
+            progress.reached(1, 2)
+            progress.nearing(0.5, 0.1, "3 epochs")
+
+
+def test_what_is_inside_a_unit_is_shown_with_it_and_does_not_count(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, stream = Clock(), io.StringIO()
+    with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("comparison", 2, "trainings"):
+        for done, cell in enumerate(("ridge", "svc")):
+            progress.reached(done, 2, "trainings", cell)
+            with progress.inside():
+                slow_training(clock)
+    # After half a minute without a line, and where the first of two trainings is done.
+    assert stream.getvalue().splitlines() == [
+        "comparison: ridge (1 of 2 columns): 0 of 2 trainings, 35 s",
+        "comparison: svc (1 of 2 columns): 1 of 2 trainings, 55 s, about 15 s left",
+        "comparison: 2 of 2 trainings, 1 min 10 s",
+    ]
+    drawn = Terminal()
+    with progress.showing(progress=progress.Progress(drawn, clock)), progress.phase("comparison", 2, "trainings"):
+        with progress.inside():
+            slow_training(clock)
+        with progress.inside():
+            clock.now += 1
+            progress.nearing(0.5, 0.1, "3 epochs")
+    assert "0/2 trainings, 20 s  comparison (1 of 2 columns)" in drawn.getvalue()
+    assert "0/2 trainings, 36 s  comparison (3 epochs, violation 0.5)" in drawn.getvalue()
 
 
 def test_an_inner_request_is_shown_by_the_outer_one():

@@ -220,5 +220,5 @@ def test_another_separator_is_named_at_prediction(tmp_path):
 
 def test_a_nul_in_the_name_of_a_column(tmp_path):
     path = written(tmp_path / "t.csv", "x\0,class\n1,a\n2,b\n")
-    with pytest.raises(errors.DamagedTableError, match=r"column 'x\\x00' has a NUL character"):
+    with pytest.raises(errors.DamagedTableError, match=r"column 'x\\x00' holds a NUL character"):
         read(path)

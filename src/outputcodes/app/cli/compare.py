@@ -61,7 +61,7 @@ def compare(
     """Train every learner and code once per fold, decode them in every way, and print a ranking."""
     console = Console()
     stopped = "Stopped." if out is None else f"Stopped. The results so far are in {out}: --resume continues them."
-    with reported_errors(stopped), progress.showing():
+    with reported_errors(stopped), progress.showing(progress=progress.Progress(least=2.0)):
         run.load_plugins(plugin or ())
         if order is not None and codes is not None and "ordinal" not in (names(codes) or ()):
             raise ValueError(f"--order {order} is for the ordinal code: add it to --codes, or leave out --codes.")

@@ -90,11 +90,14 @@ class Request:
     dialect: Dialect = Dialect()
 
     def chosen(self, names: list[str], path: Path) -> list[str]:
-        """Return the columns to read; refuse equal names, and columns to leave out that the file does not have."""
+        """Return the columns to read; refuse equal and damaged names, and columns to leave out that are absent."""
         if twice := sorted(name for name, count in Counter(names).items() if count > 1):
             raise errors.DuplicateColumnsError(f"{path} has more than one column named {', '.join(map(repr, twice))}.")
-        if odd := [name for name in names if "\0" in name]:
-            raise errors.DamagedTableError(f"{path}: the name of the column {odd[0]!r} has a NUL character in it.")
+        if damaged := [name for name in names if "\0" in name]:
+            raise errors.DamagedTableError(
+                f"{path}: the name of column {damaged[0]!r} holds a NUL character: the file is damaged, or in another "
+                "encoding; name it by encoding= (--encoding)."
+            )
         if absent := sorted(self.without - set(names)):
             raise errors.MissingColumnsError(
                 f"{path} has no column {listed(absent)} to leave out; it has {listed(names)}."
