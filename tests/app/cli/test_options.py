@@ -264,6 +264,19 @@ def test_decisions_need_probabilities(run, fruit, tmp_path):
     assert (done.code, "no probabilities: fit it with --probability softmax" in done.err) == (2, True)
 
 
+def test_rejected_rows_of_numbers_are_minus_one(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,class\n" + "".join(f"{i % 3 + i % 7 / 5},{i % 3}\n" for i in range(60)))
+    words = ("--learner", "ridge", "--probability", "softmax", "--out", tmp_path / "m.skops")
+    assert run("fit", path, *words).code == 0
+    rows = predictions(run, tmp_path / "m.skops", path, tmp_path / "p.csv", "--reject-below", "0.7")
+    model, table = persistence.load(tmp_path / "m.skops")[0], tables.read(path)
+    confident = model.predict_proba(table.frame).max(axis=1) >= 0.7
+    expected = np.where(confident, model.predict(table.frame), -1)
+    assert [row["prediction"] for row in rows] == expected.astype(str).tolist()
+    assert set(expected) > {-1}
+
+
 def test_a_changed_decision_is_explained_as_such(run, fruit, model, tmp_path):
     rows = predictions(run, model, fruit, tmp_path / "p.csv", "--reject-below", "1", "--explain")
     assert {row["prediction"] for row in rows} == {"rejected"}
