@@ -68,6 +68,9 @@ def test_parameters_of_a_learner(run, fruit, tmp_path):
     [
         (["--learner", "svc", "--param", "c=10"], "--learner 'svc' has no parameter 'c' (--param); did you mean 'C'?"),
         (["--learner", "svc", "--param", "depth=10"], "It has: C, break_ties, cache_size"),
+        (["--param", "C=abc"], "Error: --param C='abc' must be a finite number"),
+        (["--param", "fit_intercept=maybe"], "Error: --param fit_intercept='maybe' must be true or false."),
+        (["--learner", "adaboost-mo", "--param", "code=x"], "Error: --param code='x' is unknown"),
         (["--param", "C"], "--param C must have the form name=value"),
         (["--class-weight", "apple"], "'apple' must have the form label=number"),
         (["--class-weight", ""], "must have the form label=number"),
