@@ -103,6 +103,16 @@ def test_two_folds_are_said_to_test_hardly_anything():
         assert any("one degree of freedom" in note for note in notes) == said
 
 
+def test_an_outcome_prints_its_title_ranking_and_notes():
+    plan = make_plan(150, 3, learners=["maxent", "decision-tree"])
+    outcome = compare_table(open_source("iris", cv=2), plan)
+    title, heading, first, second, *notes = str(outcome).splitlines()
+    assert title == "iris: 150 rows, 3 classes, 2-fold cross-validation"
+    assert heading.split()[:4] == ["#", "learner", "error", "%"]
+    assert {first.split()[1], second.split()[1]} == {"maxent", "decision-tree"}
+    assert notes == outcome.notes
+
+
 def test_the_same_failure_of_several_learners_is_reported_once(monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("/opt/lib/site-packages/thing/core.py: no")
