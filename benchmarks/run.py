@@ -60,7 +60,8 @@ SCRIPTS = {
 def up_to_date(name: str) -> bool:
     """Return whether all results of a script come from the code as it is now, without uncommitted changes."""
     version = code_version(HERE / f"{name}.py")
-    return version[-1] != "+" and all(run.get("commit") == version for run in SCRIPTS[name].runs())
+    known = version != "unknown" and version[-1] != "+"
+    return known and all(run.get("commit") == version for run in SCRIPTS[name].runs())
 
 
 def minutes(name: str) -> float:

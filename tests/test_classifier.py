@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier, SGDClassifier
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -276,11 +276,16 @@ def test_single_call_is_one_problem_on_pairs():
 
 def test_nested_parameters_and_search():
     X, y = iris
-    model = OutputCodeClassifier(SVC(), code=Dense(n_candidates=10), decoder=LossBased("hinge"))
+    model = OutputCodeClassifier(SVC(), code=Dense(n_candidates=10), decoder=LossBased("hinge"), random_state=0)
     assert {"estimator__C", "code__n_candidates", "decoder__zeros"} <= model.get_params().keys()
     grid = {"estimator__C": [0.1, 10], "decoder__zeros": ["count", "ignore"]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
-    assert search.best_score_ > 0.9
+    for found, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        decoder = LossBased("hinge", zeros=found["decoder__zeros"])
+        by_hand = OutputCodeClassifier(SVC(C=found["estimator__C"]), code=Dense(n_candidates=10), decoder=decoder)
+        assert score == pytest.approx(cross_val_score(by_hand, X, y, cv=3).mean())
+    assert search.best_estimator_.estimator.C == search.best_params_["estimator__C"]
+    assert search.best_estimator_.decoder_.zeros == search.best_params_["decoder__zeros"]
     inner = OutputCodeClassifier(GridSearchCV(SVC(), {"C": [1, 10]}, cv=3), code="one-vs-all").fit(X, y)
     assert inner.margin_loss_ == "hinge"
     assert all(hasattr(fitted, "best_params_") for fitted in inner.columns_.fitted.estimators)

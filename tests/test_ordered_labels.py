@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from outputcodes import OutputCodeClassifier
+from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes.codes import Ordinal
 
 pd = pytest.importorskip("pandas")
@@ -52,3 +52,8 @@ def test_a_missing_label_is_refused():
     y = pd.Series(np.where(numbers == 1, None, WORDS[numbers]), dtype=ORDER)
     with pytest.raises(ValueError, match="y has missing labels"):
         OutputCodeClassifier("ridge", code="ordinal").fit(X, y)
+
+
+def test_boosters_follow_the_order_too():
+    booster = AdaBoostMO("ordinal", n_rounds=5).fit(X, pd.Series(WORDS[numbers], dtype=ORDER))
+    assert booster.code_matrix_.tolist() == [ROWS[label] for label in booster.classes_]

@@ -13,12 +13,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import AdaBoostMO, OutputCodeClassifier
+from outputcodes._ground.drawn_code import alone_on_its_side
 from outputcodes._ground.folds import folds, folds_of
 from outputcodes.codes import Code
 from outputcodes.codes._data_driven import HeldOut
 from outputcodes.decoders import Decoder, Likelihood
 from outputcodes.learners import BoostedStumps, FittedColumns, Learner, as_learner
-from outputcodes.training import Problem, alone_on_its_side
+from outputcodes.training import Problem
 
 X, y = load_iris(return_X_y=True)
 ALL_PAIRS = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]], dtype=np.int8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -28,7 +27,7 @@ from outputcodes._ground.validation import (
     check_weight,
     take_rows,
 )
-from outputcodes.codes import Code, OneVsAll, as_code, check_code, code_for
+from outputcodes.codes import Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.decoders.each_label import decoder_of_labels
@@ -36,38 +35,9 @@ from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in, named_estimator
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
-from outputcodes.training import Problem, TrainedCode
+from outputcodes.training import Posed, Problem, TrainedCode
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Posed:
-    """A sample that was checked against a classifier's parameters, ready for training.
-
-    Attributes
-    ----------
-    problem : Problem
-    code : Code or DrawnCode
-        The code to draw; of a multilabel y the label sets of the sample.
-    targets : OneLabel or ManyLabels
-        What y holds.
-    decoder : Decoder
-        The decoder that was asked for.
-    """
-
-    problem: Problem
-    code: Code | DrawnCode
-    targets: Targets
-    decoder: Decoder
-
-    def draw(self) -> DrawnCode:
-        """Draw the code, from the problem if it is made from data, and check it."""
-        if isinstance(self.code, DrawnCode):
-            return self.code
-        drawn = self.code.draw(len(self.targets.classes), random_state=self.problem.seed, problem=self.problem)
-        # What is not written down has its distinct rows by construction.
-        return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
 
 
 class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, as_drawn
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, alone_on_its_side, as_drawn
 from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
 from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.targets import Targets
 from outputcodes._ground.validation import check_class_numbers, check_n_jobs
+from outputcodes.codes import Code, check_code
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import Learner
 from outputcodes.learners.trained_columns import Columns
 
-__all__ = ["Columns", "Problem", "RowBlocks", "TrainedCode"]
+__all__ = ["Columns", "Posed", "Problem", "RowBlocks", "TrainedCode"]
 
 Array = NDArray[np.float64]
 
@@ -250,6 +253,35 @@ class Problem:
         return F
 
 
+@dataclass(frozen=True)
+class Posed:
+    """A sample that was checked against a classifier's parameters, ready for training.
+
+    Attributes
+    ----------
+    problem : Problem
+    code : Code or DrawnCode
+        The code to draw; of a multilabel y the label sets of the sample.
+    targets : OneLabel or ManyLabels
+        What y holds.
+    decoder : Decoder
+        The decoder that was asked for.
+    """
+
+    problem: Problem
+    code: Code | DrawnCode
+    targets: Targets
+    decoder: Decoder
+
+    def draw(self) -> DrawnCode:
+        """Draw the code, from the problem if it is made from data, and check it."""
+        if isinstance(self.code, DrawnCode):
+            return self.code
+        drawn = self.code.draw(len(self.targets.classes), random_state=self.problem.seed, problem=self.problem)
+        # What is not written down has its distinct rows by construction.
+        return MatrixCode(check_code(drawn)) if isinstance(drawn, MatrixCode) else drawn
+
+
 class TrainedCode:
     """A code trained on a problem: margins of new rows and of its own, and decoders fitted on them.
 
@@ -329,25 +361,3 @@ class TrainedCode:
         constant = ~self.columns.live
         F[:, constant] = self.columns.constant[constant]
         return F
-
-
-def alone_on_its_side(code: AnyCode, y: Rows) -> tuple[Rows, Rows]:
-    """Return the examples that are the only ones with their sign in a column, and the column.
-
-    Without them the column is constant.
-
-    >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
-    (array([0, 0]), array([0, 1]))
-    """
-    code = as_drawn(code)
-    k, L = code.shape
-    count = np.bincount(y, minlength=k)
-    # Only of a class of one example: there are few.
-    one = np.flatnonzero(count[y] == 1)
-    plus, minus = np.zeros(L, dtype=np.intp), np.zeros(L, dtype=np.intp)
-    for block in code.blocks() if one.size else ():
-        members = count[block.classes]
-        plus[block.columns], minus[block.columns] = members @ (block.entries > 0), members @ (block.entries < 0)
-    sign = code.rows(y[one])
-    alone, column = np.nonzero(((sign > 0) & (plus == 1)) | ((sign < 0) & (minus == 1)))
-    return one[alone], column

@@ -133,7 +133,7 @@ def test_kernels_reach_the_dual_optimum(kernel):
     assert 0 <= decoder.gap_ <= 1e-5 * decoder.objective_
     D = decoder.scores(H, M)
     assert decoder.slack_[-1] == pytest.approx(losses(D, y, np.eye(k)).sum(), rel=1e-6)
-    np.testing.assert_allclose(decoder.scores(H, M), K @ tau.value / beta, atol=1e-3)
+    np.testing.assert_allclose(decoder.scores(H, M), K @ tau.value / beta, atol=1e-4)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -149,7 +149,13 @@ def test_published_properties(norm):
         assert error <= losses(H, y, fitted.matrix_).mean() + 1e-12
         sizes.append(_linear_programs.size(fitted.matrix_, norm))
     assert (np.diff(sizes) <= 1e-6).all()
-    assert sizes[-1] == pytest.approx(0.0, abs=0.2)
+    if norm == "l2":
+        # Where every example has a loss, the matrix is a sum over the examples divided by beta.
+        ten_times = Continuous(norm, beta=10_000.0, tol=1e-9).fit(H, y, M).matrix_
+        once = Continuous(norm, beta=1000.0, tol=1e-9).fit(H, y, M).matrix_
+        np.testing.assert_allclose(once, 10 * ten_times, atol=1e-8)
+    else:
+        assert not fitted.matrix_.any()
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -145,3 +145,25 @@ AnyCode = DrawnCode | Matrix
 def as_drawn(code: DrawnCode | ArrayLike) -> DrawnCode:
     """Return a drawn code unchanged, and a matrix as a drawn code."""
     return code if isinstance(code, DrawnCode) else MatrixCode(code)
+
+
+def alone_on_its_side(code: AnyCode, y: Rows) -> tuple[Rows, Rows]:
+    """Return the examples that are the only ones with their sign in a column, and the column.
+
+    Without them the column is constant.
+
+    >>> alone_on_its_side(np.array([[1, 1], [-1, 0], [-1, -1]]), np.array([0, 1, 2, 2]))
+    (array([0, 0]), array([0, 1]))
+    """
+    code = as_drawn(code)
+    k, L = code.shape
+    count = np.bincount(y, minlength=k)
+    # Only of a class of one example: there are few.
+    one = np.flatnonzero(count[y] == 1)
+    plus, minus = np.zeros(L, dtype=np.intp), np.zeros(L, dtype=np.intp)
+    for block in code.blocks() if one.size else ():
+        members = count[block.classes]
+        plus[block.columns], minus[block.columns] = members @ (block.entries > 0), members @ (block.entries < 0)
+    sign = code.rows(y[one])
+    alone, column = np.nonzero(((sign > 0) & (plus == 1)) | ((sign < 0) & (minus == 1)))
+    return one[alone], column

@@ -52,8 +52,10 @@ class OneLabel:
 
     multilabel: ClassVar[bool] = False
 
-    def __init__(self, classes: NDArray[Any]) -> None:
+    def __init__(self, classes: NDArray[Any], order: NDArray[Any] | None = None) -> None:
         self.classes = classes
+        # The labels in the order that y declares, if it declares one.
+        self.order = order
 
     def predictions(self, best: NDArray[np.intp]) -> Any:
         """Return the labels of the classes that a decoder chose."""
@@ -77,6 +79,8 @@ class ManyLabels:
     """
 
     multilabel: ClassVar[bool] = True
+
+    order: ClassVar[None] = None
 
     def __init__(self, n_labels: int, form: str) -> None:
         self.classes = np.arange(n_labels)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import over_blocks, row_blocks
-from outputcodes._kernel_machines.kernel_function import Kernel
+from outputcodes._ground.sizes import largest_entry, without_huge
+from outputcodes._kernel_machines.kernel_function import Kernel, NonFiniteKernelError
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -36,9 +37,16 @@ def expand(
 
 
 def expand_new(X: Any, kernel: Kernel, anchors: Any, pieces: list[Piece], bias: Array, n_jobs: int | None) -> Array:
-    """Return the (n, L) values of the expansions at new rows X; `anchors` are the support vectors."""
+    """Return the (n, L) values of the expansions at new rows X; `anchors` are the support vectors.
+
+    Features beyond ±1e100 count as ±1e100.
+    """
 
     def values(block: slice) -> Array:
-        return kernel.block(kernel.features(X[block]), anchors)
+        try:
+            return kernel.block(kernel.features(without_huge(X[block])), anchors)
+        except NonFiniteKernelError as error:
+            row, column = largest_entry(X[block])
+            raise ValueError(f"{error} The largest feature is X[{block.start + row}, {column}].") from error
 
     return np.ascontiguousarray(expand(X.shape[0], values, anchors.shape[0], pieces, bias, n_jobs))

@@ -21,6 +21,10 @@ KERNELS = ("rbf", "poly", "linear", "sigmoid", "precomputed")
 ROWS_AT_A_TIME = 128
 
 
+class NonFiniteKernelError(ValueError):
+    """A kernel overflows on the given rows."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with its parameters.
@@ -136,5 +140,5 @@ def _finite(K: Array, shape: tuple[int, ...]) -> Array:
     if K.shape != shape:
         raise ValueError(f"kernel returned an array of shape {K.shape}, but {shape} was expected.")
     if not np.isfinite(K).all():
-        raise ValueError("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
+        raise NonFiniteKernelError("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
     return K

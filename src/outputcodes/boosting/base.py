@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.targets import OneLabel, Targets
+from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
@@ -109,7 +109,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
             raise ValueError(
                 "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
             )
-        warn_of_constant_columns(columns)
+        warn_of_constant_columns(columns, labels=self.targets_.multilabel)
         self.history_ = fitted.history
         self.n_rounds_ = len(self.history_["coefficient"])
         if not self.n_rounds_:
@@ -137,7 +137,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
         seed = as_seed(self.random_state)
         if sets is None:
             known = self._classes(check_classes(labels))
-            self.targets_: Targets = OneLabel(known)
+            self.targets_: Targets = OneLabel(known, declared_order(y))
             code = None if self.grows else self._code(seed)
         else:
             known, self.targets_ = np.unique(labels), sets.targets

@@ -123,7 +123,7 @@ class AdaBoostMO(SingleCallBooster):
         self.verbose = verbose
 
     def _code(self, seed: int) -> NDArray[np.int8]:
-        _, code = code_for(self.code, self.classes_)
+        _, code = code_for(self.code, self.classes_, self.targets_.order)
         if code.needs_problem:
             raise ValueError(
                 f"code={self.code!r} is learned from data and needs OutputCodeClassifier; pass its code_matrix_ to "

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
+from outputcodes._ground.sizes import linear_scores, refuse_huge
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
 from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
@@ -131,6 +132,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         """Fit the SVM. A sample weight multiplies C for its row."""
         self._check_parameters()
         X = validate_data(self, X, **self._checks())
+        refuse_huge(X)
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         cost = np.full(len(labels), float(self.C)) if weight is None else self.C * weight
@@ -206,7 +208,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._checks())
         if hasattr(self, "coef_"):
-            return np.asarray(X @ self.coef_.T)
+            return linear_scores(X, self.coef_.T, self.intercept_)
         k = len(self.classes_)
         pieces = [(slice(None), np.arange(k), self.dual_coef_.T)]
         return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)

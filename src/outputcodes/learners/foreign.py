@@ -17,13 +17,12 @@ from sklearn.utils import InputTags, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from outputcodes._ground.sizes import LARGEST_MARGIN
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 
 Array = NDArray[np.float64]
 
-# Larger margins carry no more information; every loss is still finite here.
-LARGEST_MARGIN = 1e9
 SMALLEST_PROBABILITY = 1e-12
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from outputcodes._ground.sizes import cut_margins, refuse_huge
 from outputcodes._ground.validation import check_n_jobs, check_weight
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
@@ -31,6 +32,8 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     # Which X the learner accepts.
     takes_sparse: ClassVar[bool] = False
     takes_nan: ClassVar[bool] = False
+    # Whether it trains on products of features, which must not overflow.
+    multiplies_features: ClassVar[bool] = False
     # The parameters that make the solver as exact as possible; none where there is no tolerance.
     exact_parameters: ClassVar[dict[str, Any]] = {}
     # Its own `fit` passes these on; a learner that has such parameters sets them in its constructor.
@@ -72,7 +75,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
         """Return the margin of each row: positive for the second class."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._checks())
-        margins: Array = self.columns_.margins(X)[:, 0]
+        margins: Array = cut_margins(self.columns_.margins(X))[:, 0]
         return margins
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -89,8 +92,11 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
         }
 
     def _as_features(self, X: Any) -> Any:
-        """Validate X for `prepare` and `margins`: float64, dense or csr."""
-        return check_array(X, **self._checks())
+        """Validate X for `prepare`: float64, dense or csr."""
+        X = check_array(X, **self._checks())
+        if self.multiplies_features:
+            refuse_huge(X)
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

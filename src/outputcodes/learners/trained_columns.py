@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.sizes import cut_margins
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.learners.base import FittedColumns
 
@@ -36,12 +37,12 @@ class Columns:
         self.constant = constant
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
-        """Return (n, L) margins of new X, or of some rows of prepared data."""
+        """Return (n, L) margins of new X, or of some rows of prepared data, cut at ±1e9."""
         if isinstance(X, RowBlocks):
             return np.concatenate([self.margins(block) for block in X])
         if self.fitted is None:
             return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
-        return self.with_constants(self.fitted.margins(X, rows))
+        return self.with_constants(cut_margins(self.fitted.margins(X, rows)))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""

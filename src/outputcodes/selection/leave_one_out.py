@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.drawn_code import alone_on_its_side
 from outputcodes._ground.targets import indicates_labels
 from outputcodes.bounds.leave_one_out import loo_errors_in_place
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders import Decoder
 from outputcodes.learners import Learner, as_learner
-from outputcodes.training import Problem, TrainedCode, alone_on_its_side
+from outputcodes.training import Problem, TrainedCode
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._histograms.costs import region_cost
 from outputcodes.codes import as_code
 from outputcodes.direct.trees import DecisionTree
 from outputcodes.learners import PerColumn
+from outputcodes.learners.trees import tree
 from outputcodes.learners.trees.tree import Tree
 
 CRITERIA = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
@@ -52,6 +54,17 @@ def test_the_cost_of_a_region_is_its_least_loss_and_the_answer_attains_it(criter
             assert answer == pytest.approx(f, abs=1e-4)
             # Gini is half the squared loss, the others are their losses.
             assert value == pytest.approx((2 if criterion == "gini" else 1) * COSTS[criterion](p, m), rel=1e-6)
+
+
+@everyone
+@pytest.mark.parametrize(("p", "m"), [(1.0, 1.0), (3.0, 0.5), (0.01, 7.0), (40.0, 41.0)])
+def test_the_compiled_cost_is_that_of_the_docstring(criterion, p, m):
+    value, _ = least_loss(p, m, plain_loss(CRITERIA[criterion]))
+    cost = region_cost(np.array([p, m]), tree.CRITERIA[criterion])
+    assert cost == pytest.approx(COSTS[criterion](p, m), rel=1e-12)
+    # "for "gini" half of it", as the docstring says: 2 W₊W₋/W, where the least squared loss is 4 W₊W₋/W.
+    assert cost == pytest.approx(value / (2 if criterion == "gini" else 1), rel=1e-6)
+    assert 'for "gini" half of it' in " ".join(Tree.__doc__.split())
 
 
 def sides(x, categorical):

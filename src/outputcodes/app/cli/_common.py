@@ -17,6 +17,7 @@ OPTIONS = {
     **{name: f"--{name}" for name in ("cv", "split", "order", "plugin", "probability", "priors", "rejected")},
     "class_weight": "--class-weight",
     "decimal": "--decimal",
+    "encoding": "--encoding",
     "estimator": "--learner",
     "identifier": "--id",
     "max_bytes": "--max-bytes",
@@ -90,13 +91,15 @@ def numbers(text: str | None, option: str) -> dict[str, float] | None:
     if text is None:
         return None
     found: dict[str, float] = {}
-    for part in names(text) or ():
-        label, sign, number = part.rpartition("=")
+    for part in names(text) or [text]:
+        label, _, number = (piece.strip() for piece in part.rpartition("="))
+        if label in found:
+            raise ValueError(f"{option} {text}: {label!r} has two numbers.")
         try:
-            found[label.strip()] = float(number)
+            found[label] = float(number)
         except ValueError:
-            sign = ""
-        if not sign:
+            label = ""
+        if not label:
             raise ValueError(f"{option} {text}: {part!r} must have the form label=number, such as apple=2.")
     return found
 

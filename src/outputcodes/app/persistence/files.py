@@ -212,6 +212,8 @@ def _named_errors(path: str | Path) -> Iterator[None]:
         raise
     except FileNotFoundError as reason:
         raise NoSuchModelError(f"There is no model file {path}.") from reason
+    except IsADirectoryError as reason:
+        raise NotAModelError(f"{path} is a folder: name the model file in it.") from reason
     except BadZipFile as reason:
         with Path(path).open("rb") as file:
             start = file.read(2)

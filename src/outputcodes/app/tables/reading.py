@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.delimited import other_separator
 from outputcodes.app.tables.formats import LABEL, frames, missing_words
 from outputcodes.app.tables.ordering import order_of
-from outputcodes.app.tables.request import Dialect, Types
+from outputcodes.app.tables.request import Dialect, Types, other_separator
 from outputcodes.app.tables.schema import Schema, as_text, infer, labels, listed
 from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns, unusual_target
 
@@ -253,8 +252,6 @@ def read_texts(
     """
     types: Types = {column: "verbatim"}
     for frame in frames(path, types, only=[column], rows=rows, dialect=Dialect(encoding, separator, decimal)):
-        if column not in frame.columns:
-            raise errors.MissingColumnsError(f"{path} has no column {column!r}.")
         yield as_text(frame[column])
 
 

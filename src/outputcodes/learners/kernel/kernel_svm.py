@@ -80,6 +80,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     planning = Planning(quick=True, cost=30, unsuited=too_many_rows)
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
+    multiplies_features: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"

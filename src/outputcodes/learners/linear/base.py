@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.sizes import linear_scores
 from outputcodes._ground.validation import take_rows
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights
@@ -96,8 +97,7 @@ class FittedLinear(FittedColumns):
             X = X.X
         elif rows is None:
             X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        F: Array = take_rows(X, rows) @ self.coef
-        F += self.intercept
+        F = linear_scores(take_rows(X, rows), self.coef, self.intercept)
         F *= self.scale
         return F
 
@@ -114,6 +114,7 @@ class LinearLearner(SharedLearner):
     """Base of the linear learners: preparation, and checks of their common parameters."""
 
     takes_sparse = True
+    multiplies_features = True
 
     def _intercept(self) -> Intercept:
         raise NotImplementedError

@@ -30,7 +30,8 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 SUFFICIENT = 1e-4  # Armijo: the fraction of the predicted decrease that a step must achieve
-NEGLIGIBLE = 1e-11  # predicted decreases below this fraction of P are lost in rounding: such steps are not checked
+NEGLIGIBLE = 1e-11  # predicted decreases below this fraction of P are lost in rounding: such steps only must not
+ROUNDING = 1e-9  # increase P by more than this fraction
 SHORTEST = 2.0**-30
 ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 
@@ -122,7 +123,9 @@ class JointNewton:
 
         def look(block_and_move: tuple[Block, Array]) -> Array:
             block, S = block_and_move
-            return self._losses(block, block.F + length[block.columns] * S)
+            # A step that overflows is too long.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self._losses(block, block.F + length[block.columns] * S)
 
         while True:
             theta = self.theta + length * step
@@ -130,7 +133,8 @@ class JointNewton:
             pairs = list(zip(self.blocks, moves, strict=True))
             for block, share in zip(self.blocks, self.run(look, pairs), strict=True):
                 value[block.columns] += share
-            too_far = seen & (length > 0) & ~(value <= objective + SUFFICIENT * length * falling)
+            enough = np.where(seen, SUFFICIENT * length * falling, ROUNDING * objective)
+            too_far = (length > 0) & ~(np.isfinite(value) & (value <= objective + enough))
             if not too_far.any():
                 break
             length[too_far] /= 2

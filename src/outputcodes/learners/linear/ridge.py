@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.sizes import linear_scores
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -56,6 +58,7 @@ class Ridge(SharedLearner):
     planning = Planning(cost=15)
     loss = "squared"
     takes_sparse = True
+    multiplies_features = True
     leave_one_out = "exact"
 
     def __init__(self, alpha: float = 1.0) -> None:
@@ -176,9 +179,8 @@ class FittedRidge(FittedColumns):
         if isinstance(X, Centred):
             X, shift = X.take(rows), self.intercept
         else:
-            X, shift = Ridge()._as_features(X), self.intercepts()
-        F: Array = X @ self.coef + shift
-        return F
+            X, shift = check_array(X, accept_sparse="csr", dtype=np.float64), self.intercepts()
+        return linear_scores(X, self.coef, shift)
 
     def coefficients(self) -> Array:
         """Return (L, d) weights of the features."""

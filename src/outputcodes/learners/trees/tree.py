@@ -35,8 +35,8 @@ class Tree(SharedLearner):
     """A decision tree as a margin learner.
 
     A region with the weights W₊ and W₋ of the two signs is split by the question about one feature for which the total
-    cost of the two sides is smallest. The cost is the minimal loss of a constant output f in the region, so that the
-    growth of the tree minimises a margin loss greedily:
+    cost of the two sides is smallest. The cost is the minimal loss of a constant output f in the region, for "gini"
+    half of it, so that the growth of the tree minimises a margin loss greedily:
 
     =================  ===================================  ===========  ======================
     criterion          cost                                 loss         output f
