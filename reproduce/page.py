@@ -10,17 +10,18 @@ from typing import Any, NamedTuple
 
 from outputcodes.app import in_place_of
 from reproduce.experiment import Claim, Experiment, Findings, Observation, Picture, TextTable, Unit, unit_key
+from reproduce.judging import LEVEL
 
 OPENING = """# Published results, reproduced
 
 This page compares our measurements with the tables and figures of five papers, and shows which of the papers' claims
 they support. `make reproduce` renders it from the results in `{folder}`; do not edit it by hand. Each section names its
-command; to change an option that it mentions, add the option: `make reproduce ARGS="jin-table5 --set gamma=0.5"`.
+command; to change an option that it mentions, add the option: `make reproduce ARGS="jin-table5 --set gamma=2"`.
 
-A claim that something is lower is **supported** if a one-sided Wilcoxon signed-rank test over data sets gives p < 0.05,
-**not supported** if the test of the opposite does, and **undecided** otherwise. Claims with another rule state it. The
-{count} claims are tested one by one: about one in twenty of the claims without substance would be called supported by
-chance.
+A claim that something is lower is **supported** if a one-sided Wilcoxon signed-rank test over data sets gives
+p < {level}, **not supported** if the test of the opposite does, and **undecided** otherwise. Claims with another rule
+state it. The {count} claims are tested one by one: about one in twenty of the claims without substance would be called
+supported by chance. Numbers are rendered from the results; what was tried once by hand is said to be so.
 """
 
 
@@ -82,7 +83,7 @@ def page_text(sections: Sequence[Section], folder: Path) -> str:
     ]
     return "\n".join(
         [
-            OPENING.format(folder=folder.as_posix(), count=len(claims)),
+            OPENING.format(folder=folder.as_posix(), count=len(claims), level=LEVEL),
             *(f"- {headline}" for section in sections for headline in section.findings.headlines),
             "",
             _table(TextTable("Claims", ("claim", "experiment", "verdict"), claims), "##"),

@@ -113,7 +113,7 @@ def higher_cells(judged: Mapping[Cell, Agreement], why: Mapping[Cell, str], titl
             f"{own.ours:.1f}",
             f"{own.published:.1f}",
             f"{own.difference / own.standard_error:.1f}",
-            why.get(cell, ""),
+            why.get(cell, "not examined"),
         )
         for cell, own in judged.items()
         if own.higher

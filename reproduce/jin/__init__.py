@@ -3,8 +3,10 @@
 published    the printed numbers
 trial        one observation: a method on random splits, with and without wrong labels
 tables       the five tables
+fixed_gamma  the probabilistic code by its strength γ
 """
 
-from reproduce.jin.tables import EXPERIMENTS
+from reproduce.jin.fixed_gamma import FIXED_GAMMA_EXPERIMENT
+from reproduce.jin.tables import TABLES
 
-__all__ = ["EXPERIMENTS"]
+EXPERIMENTS = (*TABLES, FIXED_GAMMA_EXPERIMENT)

@@ -96,8 +96,8 @@ def test_tables_show_the_mean_its_standard_error_and_the_published_one():
         result("probabilistic", [9.0, 11.0, 16.0, 10.0], [0, 0, 4, 2]),
     )
     findings = find("jin-table5").present([random, coded])
-    # Deviations −2, 0, 2, 0: variance 8/3, and two standard errors are 2·√(8/3/4). Published: 8.0 and 5.5.
-    assert findings.tables[0].rows == [("iris", "11.0 ± 1.6 (8.0, +3.0)", "11.5 ± 3.1 (5.5, +6.0)")]
+    # Deviations −2, 0, 2, 0: variance 8/3, and two standard errors are 2·√(8/3/4). Published: 8.0 ± 3.4 and 5.5 ± 2.9.
+    assert findings.tables[0].rows == [("iris", "11.0 ± 1.6 (8.0 ± 3.4, +3.0)", "11.5 ± 3.1 (5.5 ± 2.9, +6.0)")]
     # Where γ is above 0 the differences are 3 and −1.
     assert findings.remarks[0].startswith("γ chosen: 0 in 2, 2 in 1, 4 in 1 of 4 splits.")
     assert "by +1.0 on average" in findings.remarks[0]
@@ -107,3 +107,25 @@ def test_two_processes_find_what_one_finds():
     experiment = find("jin-table6")
     alone, together = (run_experiment(experiment, data_sets=["iris"], quick=True, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert [(r.unit, r.found) for r in alone] == [(r.unit, r.found) for r in together]
+
+
+def test_a_fixed_gamma_is_compared_with_the_random_code():
+    def result(name, gamma, noise, errors):
+        unit = {"data_set": name, "gamma": gamma, "noise": noise}
+        return Observation(unit, {"errors": errors}, 0.0)
+
+    made_up = [
+        result("iris", 0.0, 0.0, [4.0, 6.0]),
+        result("iris", 2.0, 0.0, [3.0, 5.0]),
+        result("wine", 0.0, 0.0, [10.0, 10.0]),
+        result("wine", 2.0, 0.0, [12.0, 14.0]),
+        result("iris", None, 0.2, [8.0, 9.0]),
+    ]
+    (table,) = find("jin-fixed-gamma").present(made_up).tables
+    assert table.rows == [
+        ("0", "7.5 (0 of 2)", "–"),
+        ("2", "8.5 (1 of 2)", "–"),
+        ("chosen for every split", "–", "8.5 (0 of 1)"),
+    ]
+    units = find("jin-fixed-gamma").units(("iris",), False, lambdas=[0.1], trials=1, seed=0)
+    assert len(units) == len({str(unit) for unit in units}) == 16

@@ -131,6 +131,40 @@ def test_nobody_watches_unless_asked_and_details_are_not_shown():
     assert not progress.is_watched()
 
 
+def slow_training(clock):
+    """Two phases of a single training, of 20 and 15 seconds."""
+    for name in ("training", "held-out"):
+        with progress.phase(name, 2, "columns"):
+            clock.now += 20 if name == "training" else 15
+            progress.reached(1, 2)
+            progress.nearing(0.5, 0.1, "3 epochs")
+
+
+def test_what_is_inside_a_unit_is_shown_with_it_and_does_not_count(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    clock, stream = Clock(), io.StringIO()
+    with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("comparison", 2, "trainings"):
+        for done, cell in enumerate(("ridge", "svc")):
+            progress.reached(done, 2, "trainings", cell)
+            with progress.inside():
+                slow_training(clock)
+    # After half a minute without a line, and where the first of two trainings is done.
+    assert stream.getvalue().splitlines() == [
+        "comparison: ridge (1 of 2 columns): 0 of 2 trainings, 35 s",
+        "comparison: svc (1 of 2 columns): 1 of 2 trainings, 55 s, about 15 s left",
+        "comparison: 2 of 2 trainings, 1 min 10 s",
+    ]
+    drawn = Terminal()
+    with progress.showing(progress=progress.Progress(drawn, clock)), progress.phase("comparison", 2, "trainings"):
+        with progress.inside():
+            slow_training(clock)
+        with progress.inside():
+            clock.now += 1
+            progress.nearing(0.5, 0.1, "3 epochs")
+    assert "0/2 trainings, 20 s  comparison (1 of 2 columns)" in drawn.getvalue()
+    assert "0/2 trainings, 36 s  comparison (3 epochs, violation 0.5)" in drawn.getvalue()
+
+
 def test_an_inner_request_is_shown_by_the_outer_one():
     stream = io.StringIO()
     with (
@@ -140,3 +174,18 @@ def test_an_inner_request_is_shown_by_the_outer_one():
     ):
         pass
     assert stream.getvalue() == "a: 1 of 1 b, 0 s\n"
+
+
+def test_work_of_unknown_length_counts_without_an_estimate():
+    for stream, line in (
+        (io.StringIO(), "predictions: 5 rows, 40 s"),
+        (Terminal(), "\r\x1b[K5 rows, 40 s  predictions"),
+    ):
+        clock = Clock()
+        with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("predictions", 0, "rows"):
+            clock.now += 40
+            progress.reached(5, 0, "rows")
+            clock.now += 2
+            progress.reached(7, 7, "rows")
+        assert stream.getvalue().startswith(line)
+        assert stream.getvalue().endswith("predictions: 7 of 7 rows, 42 s\n")

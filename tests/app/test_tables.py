@@ -183,7 +183,6 @@ BAD = {
     "latin.csv": ("x,class\n1,é\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "latin_header.csv": ("é,class\n1,a\n2,b\n".encode("latin-1"), errors.WrongEncodingError, "encoding='latin-1'"),
     "wide.csv": ("x,class\n1,a\n2,b\n".encode("utf-16"), errors.WrongEncodingError, "encoding"),
-    "zero.csv": (b"x\0,class\n1,a\n2,b\n", errors.DamagedTableError, "holds a NUL character"),
     "twice.csv": (b"x,x,class,y,y\n1,2,a,1,1\n", errors.DuplicateColumnsError, "'x', 'y'"),
     "target.csv": (b"x,y\n1,a\n", errors.NoTargetError, "'x', 'y'"),
     "unlabelled.csv": (b"x,class\n1,\n2,?\n", errors.NoLabelsError, "'class'"),

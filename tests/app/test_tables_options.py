@@ -69,7 +69,7 @@ def test_columns_left_out(tmp_path):
     assert Schema.from_dict(table.schema.as_dict()) == table.schema
     with pytest.raises(errors.MissingColumnsError, match=r"no column 'secrets' to leave out; it has 'id', 'x'"):
         read(path, drop=["secrets"])
-    with pytest.raises(errors.MissingColumnsError, match="no column 'key'"):
+    with pytest.raises(errors.MissingColumnsError, match="no column 'key'; it has 'id', 'x'"):
         list(read_texts(path, "key"))
     with pytest.raises(errors.NoTargetError, match="column 'class' is the target"):
         read(path, "class", drop=["class"])
@@ -209,3 +209,16 @@ def test_more_features_of_a_libsvm_file_are_left_out(tmp_path):
     (chunk,) = read_chunks(path, schema)
     assert chunk.to_numpy().tolist() == [[3, 0], [0, 4]]
     assert read(path, schema=schema).frame.to_numpy().tolist() == [[3, 0], [0, 4]]
+
+
+def test_another_separator_is_named_at_prediction(tmp_path):
+    schema = read(written(tmp_path / "t.csv", "x,z,class\n1,1,a\n2,1,b\n")).schema
+    path = written(tmp_path / "new.csv", "x;z\n1;1\n")
+    with pytest.raises(errors.MissingColumnsError, match=r"no column 'x', 'z'; it has 'x;z'\..*\(--sep ';'\)"):
+        list(read_chunks(path, schema))
+
+
+def test_a_nul_in_the_name_of_a_column(tmp_path):
+    path = written(tmp_path / "t.csv", "x\0,class\n1,a\n2,b\n")
+    with pytest.raises(errors.DamagedTableError, match=r"column 'x\\x00' holds a NUL character"):
+        read(path)

@@ -112,3 +112,26 @@ def test_a_table_goes_through_every_learner(tmp_path, learner):
     (whole,) = read_chunks(new, table.schema)
     in_chunks = [model.predict(chunk) for chunk in read_chunks(new, table.schema, rows=7)]
     assert np.concatenate(in_chunks).tolist() == model.predict(whole).tolist()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("huge", [1e300, -1e200, 1.7e308])
+def test_huge_numbers_are_learned_from_and_predicted(learner, huge):
+    # Warnings are errors in these tests: none of them is allowed to overflow.
+    frame = pd.DataFrame({"x": np.tile([0.0, 1.0, 2.0], 10), "z": np.arange(30.0)})
+    y = np.tile(["a", "b", "c"], 10)
+    schema = infer(frame)
+    model = make_pipeline(preprocessing(schema, learner), OutputCodeClassifier(learner, random_state=0))
+    with_one = frame.assign(z=frame["z"].where(frame.index != 7, huge))
+    for train, new in [(frame, with_one), (with_one, frame), (with_one, with_one)]:
+        predicted = model.fit(train, y).predict(new)
+        others = np.arange(30) != 7
+        assert predicted[others].tolist() == model.predict(new[others]).tolist()
+        # What a row with a huge number is predicted as, no other row depends on.
+        assert predicted[7] in "abc"
+
+
+def test_a_column_that_is_huge_throughout_is_scaled():
+    frame = pd.DataFrame({"x": [1e300, -1e300, 1e200, 5.0]})
+    answer = preprocessing(infer(frame), "ridge").fit_transform(frame)
+    np.testing.assert_allclose(answer[:, 0], standardised([1, -1, 1, 0], [1, -1, 1, 0]), atol=1e-12)

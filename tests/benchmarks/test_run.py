@@ -68,6 +68,7 @@ def test_the_version_is_the_last_commit_of_the_code_and_shows_changes(monkeypatc
         ("abc", ["abc", "def"], False),
         ("abc", ["abc"], False),
         ("abc+", ["abc+"] * 2, False),
+        ("unknown", ["unknown"] * 2, False),
     ],
 )
 def test_a_script_is_skipped_if_all_its_results_are_those_of_the_code(

@@ -115,6 +115,19 @@ def test_claims_count_a_sample_once_and_hide_no_reversal(gaps, verdict, alone):
         assert claim.evidence.endswith(f"each k separately: {alone}")
 
 
+def test_a_mean_that_breaks_the_rule_of_the_page_is_marked():
+    def result(binary):
+        found = {"binary": binary, "hamming": [0.34, 0.36], "exponential": [0.34, 0.36]}
+        return Observation({"reading": "literal", "code": "complete", "k": 8}, found, 0.0)
+
+    # The reference values are 0.27, 0.34 and 0.34.
+    marked, within = (FIGURE3_EXPERIMENT.present([result(binary)]) for binary in ([0.45, 0.47], [0.26, 0.66]))
+    assert marked.tables[0].rows[0][3:] == ("0.46 ± 0.02 (0.27) ≠", "0.35 ± 0.02 (0.34)", "0.35 ± 0.02 (0.34)")
+    assert marked.remarks[0].startswith("1 of the 3 means")
+    assert within.tables[0].rows[0][3] == "0.46 ± 0.40 (0.27)"
+    assert within.remarks[0].startswith("0 of the 3 means")
+
+
 def test_an_unknown_reading_is_refused():
     with pytest.raises(ValueError, match="Unknown reading: outside"):
         run_experiment(FIGURE3_EXPERIMENT, options={"reading": "outside"})

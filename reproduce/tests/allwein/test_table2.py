@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -105,10 +107,45 @@ def made_up(shift=0.0, names=("glass", "ecoli", "segmentation")):
     ]
 
 
+def bars(panel):
+    return [bar.get_height() for bar in panel.patches]
+
+
 def test_any_subset_is_presented():
-    for found in ([], made_up()[:1]):
-        for picture in present(found).pictures:
-            picture.draw(Figure())
+    empty = present([])
+    assert [len(table.rows) for table in empty.tables[:3]] == [0, 0, 0]
+    assert {claim.verdict for claim in empty.claims} == {"undecided"}
+    # One cell of the published numbers: glass with one-vs-all has 31.0, 26.7 and 26.7.
+    one = present(made_up()[:1])
+    assert [table.rows[0][:2] for table in one.tables[:3]] == [
+        ("glass", "31.0 ± 2.9 (31.0, 0.0)"),
+        ("glass", "26.7 ± 2.8 (26.7, 0.0)"),
+        ("glass", "26.7 ± 2.8 (26.7, 0.0)"),
+    ]
+    for found, expected in ((empty, []), (one, [-4.3, -4.3])):
+        decoders, codes = (Figure(), Figure())
+        for picture, figure in zip(found.pictures, (decoders, codes), strict=True):
+            picture.draw(figure)
+        # Losses minus Hamming in the panel of one-vs-all; between codes nothing but a code with itself.
+        assert bars(decoders.axes[0]) == pytest.approx(expected)
+        assert [height for panel in codes.axes for height in bars(panel)] == pytest.approx([0.0] * (len(expected) // 2))
+
+
+def test_figures_are_differences_of_the_published_errors_if_those_are_observed():
+    found = present(made_up(names=("glass", "ecoli")))
+    decoders, codes = Figure(), Figure()
+    for picture, figure in zip(found.pictures, (decoders, codes), strict=True):
+        picture.draw(figure)
+    for panel, code in zip(decoders.axes, CODES, strict=True):
+        rows = [TABLE2[name] for name in ("glass", "ecoli")]
+        expected = [row[loss][code] - row["hamming"][code] for loss in ("randomised", "exponential") for row in rows]
+        assert bars(panel) == pytest.approx(expected, abs=1e-9)
+    for panel, (row, column) in zip(codes.axes, itertools.product(CODES, CODES), strict=True):
+        errors = [TABLE2[name]["exponential"] for name in ("glass", "ecoli")]
+        assert bars(panel) == pytest.approx([own[row] - own[column] for own in errors], abs=1e-9)
+
+
+def test_the_agreement_of_the_published_errors_with_themselves_is_whole():
     judged = next(table for table in present(made_up()).tables if table.title.startswith("Agreement"))
     assert judged.rows[-1][1:3] == ("28", "28 (100 %)")
 
@@ -119,4 +156,18 @@ def test_a_quick_run_ends_in_a_page(tmp_path):
     assert len(results) == 9
     assert all(sum(result.found["tested"]) in (214, 376) for result in results)
     write_page([TABLE2_EXPERIMENT], tmp_path, tmp_path / "page.md")
-    assert "allwein-figure4.svg" in (tmp_path / "page.md").read_text()
+    page = (tmp_path / "page.md").read_text()
+    assert "allwein-figure4.svg" in page
+    # Only these two data sets are finished, and their cells are the counts divided by the rows.
+    for at, decoder in enumerate(table2.DECODERS):
+        (table,) = re.findall(rf"### Test error in %, {table2.DECODERS[decoder]}\n\n(.*?)\n\n", page, re.DOTALL)
+        lines = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+        assert [line[0] for line in lines] == ["glass", "soybean"], at
+        for line in lines:
+            for code, cell in zip(CODES, line[1:], strict=True):
+                errors = [
+                    100 * sum(own.found["wrong"][decoder]) / sum(own.found["tested"])
+                    for own in results
+                    if (own.unit["data_set"], own.unit["code"]) == (line[0], code)
+                ]
+                assert cell.split(" ")[0] == (f"{errors[0]:.1f}" if errors else "–")

@@ -27,7 +27,7 @@ BAR = 20
 
 @dataclass
 class Phase:
-    """A piece of work: its name, how much is done of how much, and when it began."""
+    """A piece of work: its name, how much is done of how much (0 if that is not known), and when it began."""
 
     name: str
     total: int
@@ -35,7 +35,10 @@ class Phase:
     first: int
     began: float
     done: int = 0
+    # When the last unit was done.
+    at: float = 0.0
     detail: str = ""
+    inner: str = ""
     shown_at: float = -float("inf")
     shown_share: float = 0.0
     worst: float = 0.0
@@ -43,7 +46,9 @@ class Phase:
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1; what was there before it began does not count."""
-        return min(1.0, max(0.0, (self.done - self.first) / max(1, self.total - self.first)))
+        if self.total <= self.first:
+            return 0.0
+        return min(1.0, max(0.0, (self.done - self.first) / (self.total - self.first)))
 
 
 class Progress:
@@ -67,12 +72,21 @@ class Progress:
         self.least = least
         self.terminal = self.stream.isatty()
         self.phase: Phase | None = None
+        # How many `inside` blocks the reports come from.
+        self.depth = 0
 
     def update(self, done: int, total: int, unit: str, detail: str) -> None:
-        """Note how far the present phase is, and show it unless it was shown just before."""
+        """Note how far the present phase is, or the unit at hand, and show it unless it was shown just before."""
         if (phase := self.phase) is None:
             return
-        phase.done, phase.total, phase.unit, phase.detail = done, total, unit, detail
+        if self.depth:
+            phase.inner = f" ({done} of {total} {unit})"
+        else:
+            phase.at = self.clock() if done != phase.done else phase.at
+            phase.done, phase.total, phase.unit, phase.detail, phase.inner = done, total, unit, detail, ""
+        self._show_if_due(phase)
+
+    def _show_if_due(self, phase: Phase) -> None:
         now = self.clock()
         if self.terminal:
             due = now - phase.shown_at >= REDRAW
@@ -88,23 +102,32 @@ class Progress:
         """Note a violation on its way to `tol`: it falls about geometrically, so its logarithm counts."""
         if (phase := self.phase) is None or not math.isfinite(violation):
             return
+        detail = f"{detail}, violation {violation:.2g}"
+        if self.depth:
+            phase.inner = f" ({detail})"
+            self._show_if_due(phase)
+            return
         phase.worst = max(phase.worst, violation)
         way = math.log(phase.worst / tol) if phase.worst > tol else 0.0
         gone = math.log(phase.worst / max(violation, tol)) / way if way else 1.0
         # A violation that grows again for a while takes nothing back.
-        self.update(max(phase.done, math.floor(100 * gone)), 100, "%", f"{detail}, violation {violation:.2g}")
+        self.update(max(phase.done, math.floor(100 * gone)), 100, "%", detail)
 
     def _show(self, phase: Phase, now: float) -> None:
         elapsed, share = now - phase.began, phase.share
         times = duration(elapsed)
         if 0 < share < 1:
-            times += f", about {duration(elapsed * (1 - share) / share)} left"
-        what = f"{phase.name}: {phase.detail}" if phase.detail else phase.name
+            # The unit at hand began when the last one was done.
+            left = (phase.at - phase.began) * (1 - share) / share - (now - phase.at)
+            times += f", about {duration(max(left, 0.0))} left"
+        what = (f"{phase.name}: {phase.detail}" if phase.detail else phase.name) + phase.inner
         if not self.terminal:
-            print(f"{what}: {phase.done} of {phase.total} {phase.unit}, {times}", file=self.stream, flush=True)
+            count = f"{phase.done} of {phase.total}" if phase.total else str(phase.done)
+            print(f"{what}: {count} {phase.unit}, {times}", file=self.stream, flush=True)
             return
         drawn = ("=" * round(BAR * share)).ljust(BAR, ".")
-        text = f"[{drawn}] {phase.done}/{phase.total} {phase.unit}, {times}  {what}"
+        count = f"[{drawn}] {phase.done}/{phase.total}" if phase.total else str(phase.done)
+        text = f"{count} {phase.unit}, {times}  {what}"
         # A line that wraps could not be drawn over.
         width = shutil.get_terminal_size().columns - 1
         print(f"\r\x1b[K{text[:width]}", end="", file=self.stream, flush=True)
@@ -114,8 +137,8 @@ class Progress:
         assert self.phase is not None
         start = "\r\x1b[K" if self.terminal else ""
         if whole and (taken := self.clock() - self.phase.began) >= self.least:
-            done = f"{self.phase.total} of {self.phase.total} {self.phase.unit}, {duration(taken)}"
-            text = f"{start}{self.phase.name}: {done}"
+            count = f"{self.phase.total} of {self.phase.total}" if self.phase.total else str(self.phase.done)
+            text = f"{start}{self.phase.name}: {count} {self.phase.unit}, {duration(taken)}"
             print(text, file=self.stream, flush=True)
         elif start:
             print(start, end="", file=self.stream, flush=True)
@@ -148,17 +171,30 @@ def unwatched() -> Iterator[None]:
 
 
 @contextmanager
-def phase(name: str, total: int, unit: str, done: int = 0) -> Iterator[None]:
-    """Report a piece of work: `total` units of it, of which some may be `done` before it begins.
+def inside() -> Iterator[None]:
+    """Show the reports made inside as details of the unit at hand: they neither count nor begin phases."""
+    progress = _watcher.get()
+    if progress is not None:
+        progress.depth += 1
+    try:
+        yield
+    finally:
+        if progress is not None:
+            progress.depth -= 1
 
-    >>> seconds = iter([0.0, 3.0, 5.0])
+
+@contextmanager
+def phase(name: str, total: int, unit: str, done: int = 0) -> Iterator[None]:
+    """Report a piece of work: `total` units of it (0 if that is not known), some of them perhaps `done` before.
+
+    >>> seconds = iter([0.0, 3.0, 3.0, 5.0])
     >>> with showing(progress=Progress(sys.stdout, clock=lambda: next(seconds))), phase("training", 2, "columns"):
     ...     reached(1, 2, "columns")
     training: 1 of 2 columns, 3 s, about 3 s left
     training: 2 of 2 columns, 5 s
     """
     progress = _watcher.get()
-    if progress is None:
+    if progress is None or progress.depth:
         yield
         return
     outer, progress.phase = progress.phase, Phase(name, total, unit, done, progress.clock(), done)

@@ -135,7 +135,7 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
                     before.problem.learner.release(before.problem.data)
                 given = model.random_state
                 model.random_state = as_seed(given) if "random_state" in candidates[index] else seed
-                with one_blas_thread(), progress.unwatched():
+                with one_blas_thread(), progress.inside():
                     before = model.train(X, y, sample_weight, like=before)
                     judged[index] = judge(before, model.decoder_, self.ties_as_errors)
                 model.random_state = given

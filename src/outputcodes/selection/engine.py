@@ -86,7 +86,7 @@ def measure_all(
                 progress.reached(have, total, "trainings", str(cell))
                 if watch is not None:
                     watch(str(cell), have, total)
-                with progress.unwatched():
+                with progress.inside():
                     line = measured(number, fold).as_dict()
                 # What fails as before is in the journal already.
                 if not line["failed"] or line not in journal.lines:

@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from outputcodes import OutputCodeClassifier
@@ -67,8 +68,14 @@ def test_parameters_of_a_learner(run, fruit, tmp_path):
     [
         (["--learner", "svc", "--param", "c=10"], "--learner 'svc' has no parameter 'c' (--param); did you mean 'C'?"),
         (["--learner", "svc", "--param", "depth=10"], "It has: C, break_ties, cache_size"),
+        (["--param", "C=abc"], "Error: --param C='abc' must be a finite number"),
+        (["--param", "fit_intercept=maybe"], "Error: --param fit_intercept='maybe' must be true or false."),
+        (["--learner", "adaboost-mo", "--param", "code=x"], "Error: --param code='x' is unknown"),
         (["--param", "C"], "--param C must have the form name=value"),
         (["--class-weight", "apple"], "'apple' must have the form label=number"),
+        (["--class-weight", ""], "must have the form label=number"),
+        (["--class-weight", "apple=1,apple=2"], "'apple' has two numbers"),
+        (["--encoding", "utf-9"], "--encoding 'utf-9' is unknown; usual ones are utf-8"),
         (["--class-weight", "appel=2"], "--class-weight 'appel' is unknown; did you mean 'apple'?"),
         (["--class-weight", "balanced", "--learner", "adaboost-mh"], "has no class weights (--class-weight)"),
         (["--decoder", "softmax"], "is not the name of a decoder: --probability softmax turns the scores"),
@@ -137,7 +144,29 @@ def test_a_folder_compared_in_another_order_is_another_run(run, tmp_path):
     )
     assert run("compare", path, *words, "--order", "a,b,c").code == 0
     assert run("compare", path, *words, "--order", "a,b,c", "--resume").code == 0
+    assert persistence.load(tmp_path / "out" / "model.skops")[0][-1].code_matrix_.tolist() == [
+        [-1, -1],
+        [1, -1],
+        [1, 1],
+    ]
     assert run("compare", path, *words, "--order", "b,a,c", "--resume").code == 2
+    words = (*words[:-1], tmp_path / "other")
+    assert run("compare", path, *words, "--order", "b,a,c").code == 0
+    assert persistence.load(tmp_path / "other" / "model.skops")[0][-1].code_matrix_.tolist() == [
+        [1, -1],
+        [-1, -1],
+        [1, 1],
+    ]
+
+
+def test_the_order_of_a_parquet_column_is_that_of_the_ordinal_code(run, tmp_path):
+    sizes = pd.Categorical([("low", "mid", "high")[i // 10] for i in range(30)], ["low", "mid", "high"], ordered=True)
+    pd.DataFrame({"x": range(30), "size": sizes}).to_parquet(tmp_path / "t.parquet")
+    words = ("--target", "size", "--learner", "ridge", "--code", "ordinal", "--out", tmp_path / "m.skops")
+    assert run("fit", tmp_path / "t.parquet", *words).code == 0
+    fitted = persistence.load(tmp_path / "m.skops")[0][-1]
+    rows = dict(zip(fitted.classes_.tolist(), fitted.code_matrix_.tolist(), strict=True))
+    assert rows == {"low": [-1, -1], "mid": [1, -1], "high": [1, 1]}
 
 
 def test_separator_decimal_mark_and_columns_left_out(run, fruit, tmp_path):
@@ -216,12 +245,16 @@ def test_decisions_are_those_of_python(run, fruit, tmp_path, monkeypatch, words,
         (["--rejected", "ask"], "--rejected 'ask' is the label of rejected rows, and nothing is rejected"),
         (["--cost", "nowhere.csv"], "nowhere.csv (--cost) can't be read"),
         (["--cost", "few.csv"], "few.csv (--cost) must have a row for each true class, apple, lemon, pear"),
+        (["--cost", "empty.csv"], "It has the rows none and the columns none."),
+        (["--cost", "nan.csv"], "the cost of deciding 'pear' where 'apple' is true must be a number, not 'nan'"),
         (["--cost", "words.csv"], "the cost of deciding 'lemon' where 'apple' is true must be a number, not 'much'"),
     ],
 )
 def test_decisions_refused_by_name(run, fruit, model, tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "few.csv").write_text("true,apple,pear\napple,0,1\npear,1,0\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "nan.csv").write_text("true,apple,lemon,pear\napple,0,1,nan\nlemon,1,0,1\npear,1,1,0\n")
     (tmp_path / "words.csv").write_text("true,apple,lemon,pear\napple,0,much,1\nlemon,1,0,1\npear,1,1,0\n")
     done = run("predict", model, fruit, *words, "--out", "p.csv")
     assert (done.code, message in done.err) == (2, True), done.err
@@ -232,6 +265,19 @@ def test_decisions_need_probabilities(run, fruit, tmp_path):
     run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
     done = run("predict", tmp_path / "m.skops", fruit, "--reject-below", "0.5", "--out", tmp_path / "p.csv")
     assert (done.code, "no probabilities: fit it with --probability softmax" in done.err) == (2, True)
+
+
+def test_rejected_rows_of_numbers_are_minus_one(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,class\n" + "".join(f"{i % 3 + i % 7 / 5},{i % 3}\n" for i in range(60)))
+    words = ("--learner", "ridge", "--probability", "softmax", "--out", tmp_path / "m.skops")
+    assert run("fit", path, *words).code == 0
+    rows = predictions(run, tmp_path / "m.skops", path, tmp_path / "p.csv", "--reject-below", "0.7")
+    model, table = persistence.load(tmp_path / "m.skops")[0], tables.read(path)
+    confident = model.predict_proba(table.frame).max(axis=1) >= 0.7
+    expected = np.where(confident, model.predict(table.frame), -1)
+    assert [row["prediction"] for row in rows] == expected.astype(str).tolist()
+    assert set(expected) > {-1}
 
 
 def test_a_changed_decision_is_explained_as_such(run, fruit, model, tmp_path):

@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +61,19 @@ def test_every_option_has_help(run):
     for verb in app.VERBS:
         for parameter in app.command(verb).params:
             assert parameter.name == "help" or parameter.help, (verb, parameter.name)
+
+
+def test_every_option_is_in_the_documentation():
+    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text()
+    for verb in app.VERBS:
+        assert f"outputcodes {verb}" in page
+        options = {name for one in app.command(verb).params for name in one.opts if name.startswith("--")}
+        assert [name for name in sorted(options - {"--help"}) if not re.search(rf"{name}\b", page)] == []
+
+
+def test_the_version(run):
+    assert run("--version").out == f"outputcodes {version('outputcodes')}\n"
+    assert "Multiclass classification by output codes." in run("--help").out
 
 
 def test_an_unknown_verb(run):

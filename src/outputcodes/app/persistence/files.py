@@ -43,7 +43,7 @@ TRUSTED = frozenset(
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
-FORMAT = 2
+FORMAT = 3
 # Endings that promise another format, whose readers would run into a skops file.
 OTHER_FORMATS = frozenset({".pkl", ".pickle", ".joblib", ".npy", ".npz", ".json", ".csv", ".zip", ".onnx", ".h5"})
 
@@ -212,6 +212,8 @@ def _named_errors(path: str | Path) -> Iterator[None]:
         raise
     except FileNotFoundError as reason:
         raise NoSuchModelError(f"There is no model file {path}.") from reason
+    except IsADirectoryError as reason:
+        raise NotAModelError(f"{path} is a folder: name the model file in it.") from reason
     except BadZipFile as reason:
         with Path(path).open("rb") as file:
             start = file.read(2)

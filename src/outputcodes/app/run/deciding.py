@@ -105,16 +105,16 @@ def read_costs(path: str | Path, classes: Sequence[str], rejected: str) -> Array
     """Return the costs in a csv file as a matrix: true classes × decisions, the rejection last."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            (_, *decisions), *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
-    except (OSError, UnicodeError, ValueError) as reason:
-        raise TableError(f"{path} (--cost) can't be read as a csv file with a header: {reason}") from reason
-    found = {row[0]: row[1:] for row in rows}
+            header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
+    except (OSError, UnicodeError) as reason:
+        raise TableError(f"{path} (--cost) can't be read: {reason}") from reason
+    decisions, found = header[1:], {row[0]: row[1:] for row in rows}
     expected = [*classes, rejected] if rejected in decisions else list(classes)
     if sorted(found) != sorted(classes) or len(rows) != len(classes) or sorted(decisions) != sorted(expected):
         raise TableError(
             f"{path} (--cost) must have a row for each true class, {', '.join(classes)}, and a column for each "
             f"decision: the same and, to reject rows, {rejected!r}. It has the rows "
-            f"{', '.join(row[0] for row in rows)} and the columns {', '.join(decisions)}."
+            f"{', '.join(row[0] for row in rows) or 'none'} and the columns {', '.join(decisions) or 'none'}."
         )
     return np.array(
         [[_cost(path, true, found[true], decisions.index(one), one) for one in expected] for true in classes]
@@ -124,8 +124,11 @@ def read_costs(path: str | Path, classes: Sequence[str], rejected: str) -> Array
 def _cost(path: str | Path, true: str, cells: Sequence[str], place: int, decision: str) -> float:
     cell: Any = cells[place] if place < len(cells) else ""
     try:
-        return float(cell)
-    except ValueError as reason:
-        raise TableError(
-            f"{path} (--cost): the cost of deciding {decision!r} where {true!r} is true must be a number, not {cell!r}."
-        ) from reason
+        cost = float(cell)
+    except ValueError:
+        cost = np.nan
+    if np.isfinite(cost):
+        return cost
+    raise TableError(
+        f"{path} (--cost): the cost of deciding {decision!r} where {true!r} is true must be a number, not {cell!r}."
+    )

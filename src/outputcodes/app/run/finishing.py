@@ -61,7 +61,7 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
 
     def fitted(frame: Any, y: Any) -> Pipeline:
         model = build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how)
-        with progress.unwatched():
+        with progress.inside():
             return fit_with_probabilities(model, frame, y, seed)
 
     y = data.target.to_numpy()

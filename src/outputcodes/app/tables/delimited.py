@@ -13,13 +13,12 @@ from typing import Any
 
 from outputcodes.app.tables import errors
 from outputcodes.app.tables._arrow import OTHER_ENCODING, as_frame, opened, pyarrow
-from outputcodes.app.tables.request import Dialect, Request
+from outputcodes.app.tables.request import Dialect, Request, other_separator
 
 # Lines up to one block are always read; a line of more than two blocks, 64 MB, never is.
 BLOCK_BYTES = 1 << 25
 # Smaller for chunks, as pyarrow reads about thirty blocks ahead.
 CHUNK_BLOCK_BYTES = 1 << 22
-SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None"]
 
 
@@ -115,18 +114,3 @@ def _named_places(path: Path, names: list[str] | None, above: int, dialect: Dial
         raise errors.WrongKindError(
             f"{path}: column {names[int(found[1])]!r} must hold a number in every row, and {place} has {found[3]!r}."
         ) from reason
-
-
-def other_separator(columns: Iterable[Any]) -> str:
-    """Return a hint if the table has one column whose name contains another separator.
-
-    >>> other_separator(["x;y;class"])
-    " Its fields look separated by ';': name the separator, separator=';' (--sep ';')."
-    """
-    names = [str(name) for name in columns]
-    found = [word for sign, word in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
-    if not found:
-        return ""
-    return (
-        f" Its fields look separated by {found[0]!r}: name the separator, separator={found[0]!r} (--sep '{found[0]}')."
-    )

@@ -47,6 +47,7 @@ def frames(
     """
     path, dialect = Path(path), dialect or Dialect()
     ending = _ending(path)
+    dialect.check_encoding()
     if not dialect.is_usual and ending not in (".csv", ".tsv"):
         raise errors.TableError(
             f"{path}: a separator (--sep) and a decimal mark (--decimal) are for csv and tsv files."

@@ -19,6 +19,8 @@ from outputcodes.learners.names import estimators_in
 
 # Preprocessed features are in the order of their kinds.
 ORDER: tuple[Kind, ...] = ("number", "date", "category")
+# Sums of squares of such numbers stay finite, and so do margins and cubes of margins.
+LARGEST = 1e90
 
 
 class DaysSinceEpoch(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -45,13 +47,36 @@ class DaysSinceEpoch(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return days
 
 
+class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Numbers cut at ±1e90, so that the arithmetic of scalers and learners does not overflow; NaN stays.
+
+    Examples
+    --------
+    >>> Bounded().fit_transform([[1.5, 1e300], [-1e200, float("nan")]])
+    array([[ 1.5e+00,  1.0e+90],
+           [-1.0e+90,      nan]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Remember the columns."""
+        self.n_features_in_ = np.shape(X)[1]
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return (n, d) numbers."""
+        cut: NDArray[np.float64] = np.clip(np.asarray(X, dtype=np.float64), -LARGEST, LARGEST)
+        return cut
+
+
 def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
     """Return a transformer from tables of a schema to numbers for a learner.
 
     For a learner that accepts missing values (stumps and trees do), numbers stay as they are, dates become days, and
-    categories become integer codes, with NaN for missing and new ones. For the others, missing numbers are replaced by
-    the median, all numbers are scaled to mean 0 and variance 1, and every category, including a missing one, gets an
-    indicator; a category that training did not see has none.
+    categories become integer codes, with NaN for missing and new ones. For the others, numbers are cut at ±1e90,
+    missing ones are replaced by the median, all are scaled to mean 0 and variance 1, and every category, including a
+    missing one, gets an indicator; a category that training did not see has none.
 
     Parameters
     ----------
@@ -85,7 +110,7 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
         categories = OneHotEncoder(handle_unknown="ignore")
         # A column stays a column even if a fold lacks all its values.
         complete = SimpleImputer(strategy="median", keep_empty_features=True)
-        numbers = make_pipeline(complete, StandardScaler())
+        numbers = make_pipeline(Bounded(), complete, StandardScaler())
         dates = make_pipeline(DaysSinceEpoch(), clone(complete), StandardScaler())
     parts = dict(zip(ORDER, (numbers, dates, categories), strict=True))
     return ColumnTransformer(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.schema import listed
@@ -15,6 +16,7 @@ from outputcodes.app.tables.schema import listed
 Types = Mapping[str, Literal["text", "number", "verbatim"]]
 
 TAB = ("\\t", "tab")
+SEPARATORS = {",": ",", ";": ";", "\t": "tab", "|": "|"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,15 @@ class Dialect:
         if self.decimal not in (".", ","):
             raise errors.TableError(f"decimal={self.decimal!r} (--decimal) must be a point or a comma.")
         return sign
+
+    def check_encoding(self) -> None:
+        """Refuse an encoding that Python does not know."""
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError as reason:
+            raise errors.WrongEncodingError(
+                f"encoding={self.encoding!r} (--encoding) is unknown; usual ones are utf-8, latin-1, cp1252 and utf-16."
+            ) from reason
 
     @property
     def is_usual(self) -> bool:
@@ -91,4 +102,23 @@ class Request:
             raise errors.MissingColumnsError(
                 f"{path} has no column {listed(absent)} to leave out; it has {listed(names)}."
             )
+        if self.only and not self.only & set(names):
+            raise errors.MissingColumnsError(
+                f"{path} has no column {listed(sorted(self.only))}; it has {listed(names)}.{other_separator(names)}"
+            )
         return [name for name in names if name not in self.without and (self.only is None or name in self.only)]
+
+
+def other_separator(columns: Iterable[Any]) -> str:
+    """Return a hint if the table has one column whose name contains another separator.
+
+    >>> other_separator(["x;y;class"])
+    " Its fields look separated by ';': name the separator, separator=';' (--sep ';')."
+    """
+    names = [str(name) for name in columns]
+    found = [word for sign, word in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
+    if not found:
+        return ""
+    return (
+        f" Its fields look separated by {found[0]!r}: name the separator, separator={found[0]!r} (--sep '{found[0]}')."
+    )
