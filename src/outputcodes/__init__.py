@@ -55,9 +55,9 @@ __all__ = [
 # A module is imported when it is first used: the import of the package then takes no time, and a classifier doesn't
 # wait for what only the command line needs.
 _CLASSES = {
-    "boosting": ["AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "SmoothBoost"],
-    "classifier": ["OutputCodeClassifier"],
-    "direct": ["DecisionTree", "MulticlassSVC"],
+    "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "SmoothBoost"),
+    "classifier": ("OutputCodeClassifier",),
+    "direct": ("DecisionTree", "MulticlassSVC"),
 }
 _MODULES = [name for name in __all__ if name.islower()]
 __getattr__, __dir__ = lazily(__name__, _MODULES, _CLASSES)

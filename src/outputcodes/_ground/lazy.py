@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
@@ -35,4 +36,4 @@ def lazily(
             return import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return get, lambda: sorted({*vars(import_module(package)), *known})
+    return get, lambda: sorted(known.union(vars(sys.modules[package])))
