@@ -172,7 +172,7 @@ def _two_jobs(model: Any) -> dict[str, int]:
 def _features(rng: np.random.Generator, n: int, d: int, y: np.ndarray) -> tuple[np.ndarray, str]:
     X = rng.normal(size=(n, d)) + y[:, None]
     oddity = one_of(
-        rng, "plain", "plain", "whole numbers", "constant", "repeated rows", "tiny", "huge", "1e200", "zero"
+        rng, "plain", "plain", "whole numbers", "constant", "repeated rows", "tiny", "huge", "1e200", "zeros"
     )
     if oddity == "whole numbers":
         X = np.round(X)
