@@ -2,7 +2,7 @@
 
 import pytest
 
-from outputcodes._ground.words import in_words, listed, shorten
+from outputcodes._ground.words import in_words, listed, quoted, shorten
 
 
 def test_a_name_of_any_length_is_cut_in_the_middle():
@@ -18,6 +18,8 @@ def test_a_name_of_any_length_is_cut_in_the_middle():
 def test_many_names_are_counted():
     assert listed(["a", "b"]) == "a, b"
     assert listed(list(range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert quoted(["a", "it's"]) == """'a', "it's\""""
+    assert quoted(range(22)).endswith("'18', '19' and 2 more")
 
 
 class _KeptError(Exception):

@@ -229,3 +229,13 @@ def test_a_nul_in_the_name_of_a_column(tmp_path):
     path = written(tmp_path / "t.csv", "x\0,class\n1,a\n2,b\n")
     with pytest.raises(errors.DamagedTableError, match=r"column 'x\\x00' holds a NUL character"):
         read(path)
+
+
+def test_long_names_of_columns_are_cut_in_messages(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{'x' * 100_000},kind\n1,a\n2,b\n")
+    with pytest.raises(
+        errors.NoTargetError, match=r"no target column 'class' \(--target\); it has 'x+…x+', 'kind'\."
+    ) as raised:
+        read(path, "class")
+    assert len(str(raised.value)) < 500

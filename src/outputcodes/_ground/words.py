@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 
 # Names beyond these are counted, not listed.
 MOST_NAMED = 10
@@ -23,14 +23,24 @@ def shorten(name: object, length: int = 20) -> str:
     return text if len(text) <= length else f"{text[: length // 2]}…{text[-((length - 1) // 2) :]}"
 
 
-def listed(names: Sequence[object], most: int = MOST_NAMED) -> str:
+def listed(names: Iterable[object], most: int = MOST_NAMED, word: Callable[[str], str] = str) -> str:
     """Return names separated by commas; those beyond the first are counted.
 
     >>> listed(["a", "b", "c", "d"], most=2)
     'a, b and 2 more'
     """
-    shown = ", ".join(shorten(name, 60) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    every = list(names)
+    shown = ", ".join(word(shorten(name, 60)) for name in every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
+
+
+def quoted(names: Iterable[object]) -> str:
+    """Return names in quotes, at most twenty of them.
+
+    >>> quoted(["a", "b, c"])
+    "'a', 'b, c'"
+    """
+    return listed(names, 20, repr)
 
 
 def in_words(error: BaseException) -> str:

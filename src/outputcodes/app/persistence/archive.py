@@ -62,8 +62,8 @@ class _Budget:
     def check(self, needed: int) -> None:
         if needed > self.limit:
             raise TooLargeModelError(
-                f"{self.path} is refused: unpacked, it takes {in_words(needed)} or more, and the limit is "
-                f"{in_words(self.limit)}. If you trust the file, raise the limit to max_bytes={needed} "
+                f"{self.path} is refused: unpacked, it takes {size_in_words(needed)} or more, and the limit is "
+                f"{size_in_words(self.limit)}. If you trust the file, raise the limit to max_bytes={needed} "
                 f"(--max-bytes {needed})."
             )
 
@@ -114,10 +114,10 @@ def _check_references(plain: ZipFile, budget: _Budget) -> None:
     budget.check(budget.spent)
 
 
-def in_words(size: int) -> str:
+def size_in_words(size: int) -> str:
     """Return a number of bytes for a message.
 
-    >>> in_words(8_000_000_000), in_words(1500), in_words(7)
+    >>> size_in_words(8_000_000_000), size_in_words(1500), size_in_words(7)
     ('8.0 GB', '1.5 kB', '7 bytes')
     """
     for unit, word in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 from outputcodes.app.tables._arrow import opened
 from outputcodes.app.tables.delimited import read_rows
 from outputcodes.app.tables.request import Request, Types
-from outputcodes.app.tables.schema import listed
 
 QUOTED = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
 ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|\S+)\s+(\S.*)", re.IGNORECASE)
@@ -95,6 +95,6 @@ def _checked(values: Any, allowed: list[str], path: Path, first: int) -> Any:
         at = int(unknown.to_numpy().argmax())
         raise errors.UndeclaredValueError(
             f"{path}: column {values.name!r} has {values.iloc[at]!r} in row {first + at}, and its @attribute line "
-            f"declares {listed(allowed)}. Correct the row, or declare the value."
+            f"declares {quoted(allowed)}. Correct the row, or declare the value."
         )
     return values

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import as_text, listed
+from outputcodes.app.tables.schema import as_text
 
 
 def order_of(
@@ -30,7 +31,7 @@ def order_of(
         unknown = [text for text in texts if text not in known]
         twice = sorted({text for text in texts if texts.count(text) > 1})
         wrong = [
-            f"{what} {listed(names)}"
+            f"{what} {quoted(names)}"
             for what, names in (("it lacks", lacking), ("no row has", unknown), ("it repeats", twice))
             if names
         ]

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.formats import LABEL, frames, missing_words
 from outputcodes.app.tables.ordering import order_of
 from outputcodes.app.tables.request import Dialect, Types, other_separator
-from outputcodes.app.tables.schema import Schema, as_text, infer, labels, listed
+from outputcodes.app.tables.schema import Schema, as_text, infer, labels
 from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns, unusual_target
 
 # Names of the target column if none is given.
@@ -125,12 +126,12 @@ def read(
     for name, role in [(target, "target"), (split, "split")]:
         if name is not None and name not in frame.columns:
             raise errors.NoTargetError(
-                f"{path} has no {role} column {name!r} (--{role}); it has {listed(frame.columns)}."
+                f"{path} has no {role} column {name!r} (--{role}); it has {quoted(frame.columns)}."
                 f"{other_separator(frame.columns)}"
             )
     features = frame.drop(columns=[name for name in (target, split) if name is not None])
     if absent := [name for name in categorical if name not in features]:
-        raise errors.MissingColumnsError(f"{path} has no column {listed(absent)}; it has {listed(features)}.")
+        raise errors.MissingColumnsError(f"{path} has no column {quoted(absent)}; it has {quoted(features)}.")
     texts = [*categorical, *features.select_dtypes("category").columns]
     features = features.assign(**{name: as_text(features[name]) for name in texts})
     parts = None if split is None else frame[split]
@@ -209,7 +210,7 @@ def _usual_target(columns: Any, path: str | Path) -> str:
     if len(found) == 1:
         return found[0]
     raise errors.NoTargetError(
-        f"{path}: name the target column (--target); it has {listed(columns)}.{other_separator(columns)}"
+        f"{path}: name the target column (--target); it has {quoted(columns)}.{other_separator(columns)}"
     )
 
 
@@ -217,5 +218,5 @@ def _known_labels(values: Any, schema: Schema, source: object) -> Any:
     known = {str(label): label for label in schema.classes}
     text = as_text(values)
     if unknown := sorted(set(text) - set(known)):
-        raise errors.UnknownLabelsError(f"{source} has labels that training did not: {listed(unknown)}.")
+        raise errors.UnknownLabelsError(f"{source} has labels that training did not: {quoted(unknown)}.")
     return text.map(known)

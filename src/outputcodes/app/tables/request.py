@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import listed
 
 # Columns that are read as text or as numbers whatever they look like; "verbatim" is text without missing values.
 Types = Mapping[str, Literal["text", "number", "verbatim"]]
@@ -100,11 +100,11 @@ class Request:
             )
         if absent := sorted(self.without - set(names)):
             raise errors.MissingColumnsError(
-                f"{path} has no column {listed(absent)} to leave out; it has {listed(names)}."
+                f"{path} has no column {quoted(absent)} to leave out; it has {quoted(names)}."
             )
         if self.only and not self.only & set(names):
             raise errors.MissingColumnsError(
-                f"{path} has no column {listed(sorted(self.only))}; it has {listed(names)}.{other_separator(names)}"
+                f"{path} has no column {quoted(sorted(self.only))}; it has {quoted(names)}.{other_separator(names)}"
             )
         return [name for name in names if name not in self.without and (self.only is None or name in self.only)]
 

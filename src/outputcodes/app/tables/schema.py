@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 
 Kind = Literal["number", "category", "date", "text", "empty"]
@@ -97,7 +98,7 @@ class Schema:
         """
         if missing := [name for name in self.used if name not in frame.columns]:
             raise errors.MissingColumnsError(
-                f"{source} lacks {listed(missing)}; the model was trained on {listed(self.used)}."
+                f"{source} lacks {quoted(missing)}; the model was trained on {quoted(self.used)}."
             )
         import pandas as pd
 
@@ -182,13 +183,3 @@ def _dates(values: Any) -> Any:
         return pd.Series(pd.NaT, index=values.index)
     dates = pd.to_datetime(values, format="ISO8601", utc=True, errors="coerce")
     return dates.dt.tz_localize(None).astype("datetime64[us]")
-
-
-def listed(names: Iterable[Any]) -> str:
-    """Return names for a message, at most twenty of them.
-
-    >>> listed(["a", "b"])
-    "'a', 'b'"
-    """
-    names = [repr(str(name)) for name in names]
-    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")

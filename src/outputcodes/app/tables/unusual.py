@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, listed
+from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema
 
 # A column with more categories than this, and than half the rows, is reported: identifiers, or numbers as text.
 MANY_CATEGORIES = 20
@@ -37,9 +38,9 @@ def unusual_columns(schema: Schema, n: int) -> tuple[str, ...]:
     """
     notes = []
     if empty := schema.names("empty"):
-        notes.append(f"Left out as empty: {listed(empty)}.")
+        notes.append(f"Left out as empty: {quoted(empty)}.")
     if text := schema.names("text"):
-        many = f"{MOST_CATEGORIES} different values: {listed(text)}"
+        many = f"{MOST_CATEGORIES} different values: {quoted(text)}"
         notes.append(f"Left out as text or identifiers of more than {many}. {COMMAS.capitalize()}.")
     return (*notes, *(_many(column, n) for column in schema.columns if len(column.categories) > _most(n)))
 
