@@ -82,3 +82,8 @@ def test_row_blocks_of_all_kinds():
 def test_the_identity_is_no_code():
     with pytest.raises(ValueError, match="columns with one sign only 0, 1, 2"):
         OutputCodeClassifier("ridge", code=np.eye(3)).fit(X, y)
+
+
+def test_ragged_rows_of_a_code_are_called_a_code():
+    with pytest.raises(ValueError, match=r"^a code must be a rectangular table of numbers: "):
+        OutputCodeClassifier("ridge", code=[[1, 0], [-1, 1, 1], [-1]]).fit(X, y)
