@@ -124,7 +124,9 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     left_out = next((keys for characters, keys in NARROW if width < characters), ())
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:
-        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=True)
+        # In a narrow terminal the names of decoders go to a second line: rich would otherwise cut the numbers too.
+        wraps = column.key == "decoder"
+        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=not wraps)
     for row in rows[:SHOWN_ROWS]:
         first, *cells = (column.text(row) for column in columns)
         # The mark is for terminals without bold letters.
