@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,21 @@ Array = NDArray[np.float64]
 LARGEST_FEATURE = 1e100
 # Larger margins carry no more information; every loss is still finite here.
 LARGEST_MARGIN = 1e9
+# The largest number of estimators that convert X to float32, as scikit-learn's trees do.
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
 # Differences and small multiples of such scores stay finite.
 LARGEST_SCORE = 1e300
+
+
+class HugeFeatureError(ValueError):
+    """A feature is too large to be multiplied."""
+
+    def __init__(self, row: int, column: int, value: float) -> None:
+        self.row, self.column, self.value = row, column, value
+        super().__init__(
+            f"X[{row}, {column}]={value:g} is too large: products of features beyond ±{LARGEST_FEATURE:g} overflow. "
+            "Scale the features, or remove the row."
+        )
 
 
 def is_huge(X: Any) -> bool:
@@ -30,24 +45,43 @@ def refuse_huge(X: Any) -> None:
     >>> refuse_huge(np.array([[1.0, 2.0], [3.0, -1e200]]))
     Traceback (most recent call last):
     ...
-    ValueError: X[1, 1]=-1e+200 is too large: products of features beyond ±1e+100 overflow. Scale the features, ...
+    outputcodes._ground.sizes.HugeFeatureError: X[1, 1]=-1e+200 is too large: products of features beyond ...
     """
     if is_huge(X):
         row, column = largest_entry(X, beyond=LARGEST_FEATURE)
-        raise ValueError(
-            f"X[{row}, {column}]={X[row, column]:g} is too large: products of features beyond ±{LARGEST_FEATURE:g} "
-            "overflow. Scale the features, or remove the row."
-        )
+        raise HugeFeatureError(row, column, X[row, column])
+
+
+@contextmanager
+def numbered_as(rows: NDArray[np.intp]) -> Iterator[None]:
+    """Let the message of `refuse_huge` count rows as in the sample that the `rows` were taken from."""
+    try:
+        yield
+    except HugeFeatureError as error:
+        raise HugeFeatureError(rows[error.row], error.column, error.value) from error
 
 
 def without_huge(X: Any) -> Any:
     """Return X with features beyond ±LARGEST_FEATURE cut there; X itself if there are none."""
-    if not is_huge(X):
+    return _cut(X, LARGEST_FEATURE) if is_huge(X) else X
+
+
+def in_single_precision(X: Any) -> Any:
+    """Return X with features that float32 can't hold cut at its largest numbers; X itself if there are none.
+
+    What is no array of numbers is returned as it is.
+    """
+    values = X.data if sp.issparse(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype != np.float64:
         return X
+    return _cut(X, LARGEST_SINGLE) if (np.abs(values) > LARGEST_SINGLE).any() else X
+
+
+def _cut(X: Any, largest: float) -> Any:
     if not sp.issparse(X):
-        return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
+        return np.clip(X, -largest, largest)
     cut = X.copy()
-    np.clip(cut.data, -LARGEST_FEATURE, LARGEST_FEATURE, out=cut.data)
+    np.clip(cut.data, -largest, largest, out=cut.data)
     return cut
 
 

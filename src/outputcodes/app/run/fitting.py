@@ -20,7 +20,6 @@ from outputcodes.app.tables.schema import listed
 from outputcodes.bounds import hamming_error_bound
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import CODES, min_distance
-from outputcodes.decoders import DECODERS
 from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.diagnostics import column_errors
 from outputcodes.learners import LEARNERS
@@ -81,9 +80,9 @@ def fit_file(
     if notes := [*table.notes, *_sorted_as_text(table, code)]:
         facts["notes"] = notes
     if isinstance(final, OutputCodeClassifier):
-        # A posterior also predicts, in the place of the decoder.
-        decides = probability if probability in DECODERS else decoder or DEFAULT.decoder
-        facts |= {"code": code or DEFAULT.code, "decoder": decides}
+        # These probabilities decode in place of the decoder.
+        decodes = probability if probability in ("likelihood", "coupling") else decoder
+        facts |= {"code": code or DEFAULT.code, "decoder": decodes or DEFAULT.decoder}
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     summary = training_summary(model, table, **facts)
