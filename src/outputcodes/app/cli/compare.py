@@ -106,7 +106,7 @@ def compare(
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
     if outcome.found:
-        counts = f"{outcome.found} trainings were there already, {outcome.computed} were done now"
+        counts = f"trainings: {outcome.found} found in the folder, {outcome.computed} done now"
         console.print(counts, markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
