@@ -103,3 +103,10 @@ def test_parameters_of_what_is_no_learner(run, name, kind):
     done = run("names", name)
     assert done.code == 2
     assert done.err.startswith(f"Error: '{name}' is a {kind}; parameters can be given for learners and systems: ")
+
+
+def test_a_wrong_number_of_jobs_is_refused_before_any_training(run, fruit, tmp_path):
+    out = tmp_path / "out"
+    done = run("compare", fruit, "--learners", "ridge,decision-tree", "--cv", "2", "--jobs", "0", "--out", out)
+    assert done.err == "Error: --jobs 0 must be None or an integer other than 0; -1 uses all processors.\n"
+    assert not out.exists()
