@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 
 from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes.codes import OneVsAll
+from outputcodes.decisions import DecisionClassifier
 from outputcodes.learners import Ridge
 from outputcodes.training import Problem, RowBlocks
 
@@ -82,3 +83,22 @@ def test_row_blocks_of_all_kinds():
 def test_the_identity_is_no_code():
     with pytest.raises(ValueError, match="columns with one sign only 0, 1, 2"):
         OutputCodeClassifier("ridge", code=np.eye(3)).fit(X, y)
+
+
+def test_ragged_rows_of_a_code_are_called_a_code():
+    with pytest.raises(ValueError, match=r"^a code must be a rectangular table of numbers: "):
+        OutputCodeClassifier("ridge", code=[[1, 0], [-1, 1, 1], [-1]]).fit(X, y)
+
+
+def test_decisions_without_probabilities_name_our_own_remedy():
+    with pytest.raises(
+        ValueError, match=r"such as OutputCodeClassifier\(probability='softmax'\), or calibrate it with"
+    ):
+        DecisionClassifier(OutputCodeClassifier("ridge"), reject_below=0.9).fit(X, y)
+
+
+def test_a_decoder_that_learns_names_its_margins():
+    model = OutputCodeClassifier("ridge").fit(X, y)
+    for decoder, margins in (("accuracy-weighted", "training"), ("likelihood", "held-out")):
+        with pytest.raises(ValueError, match=f"^decoder='{decoder}' learns from {margins} margins: give X and y, "):
+            model.with_decoder(decoder)

@@ -221,7 +221,8 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not hasattr(self.estimator_, "predict_proba"):
             raise ValueError(
                 f"estimator={type(self.estimator).__name__} has no predict_proba, which decisions are based on; "
-                "use an estimator with predict_proba, or calibrate it with sklearn.calibration.CalibratedClassifierCV."
+                "use an estimator with predict_proba, such as OutputCodeClassifier(probability='softmax'), or "
+                "calibrate it with sklearn.calibration.CalibratedClassifierCV."
             )
         absent = self.classes_[self.training_priors_ == 0]
         if self.priors is not None and len(absent):

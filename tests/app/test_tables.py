@@ -318,7 +318,7 @@ def test_rows_without_a_label_are_counted_by_what_stands_there(tmp_path, ending)
     table = read(path)
     (note,) = table.notes
     assert note.startswith(f"{len(words) - 3} rows without a label left out ('NA' 2, 'null' 1, 'NULL' 1")
-    assert sum(int(count) for count in re.findall(r"' (\d+)", note)) == table.unlabelled == len(words) - 3
+    assert sum(int(count) for count in re.findall(r"(?:'|empty) (\d+)", note)) == table.unlabelled == len(words) - 3
 
 
 def test_missing_labels_of_parquet_and_of_frames_are_counted(tmp_path):

@@ -28,7 +28,7 @@ def as_code(code: Any) -> Code:
         raise unknown_name("code", code, CODES)
     if isinstance(code, Code):
         return code
-    if np.ndim(code) == 0:
+    if not isinstance(code, list | tuple) and np.ndim(code) == 0:
         raise ValueError(
             f"code={code!r} must be a name ({', '.join(CODES)}), an instance such as Dense(), "
             "or a matrix over {-1, 0, +1}; a classifier also accepts a mapping {label: row}."

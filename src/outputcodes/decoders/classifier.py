@@ -123,9 +123,9 @@ class DecodingClassifier(ClassifierMixin):
         resolved = decoder_for(decoder, self.margin_loss_, self.code_)
         if resolved.needs is not None:
             if X is None or y is None:
+                margins = "training margins" if resolved.needs == "train" else f"{resolved.needs} margins"
                 raise ValueError(
-                    f"decoder={decoder!r} learns from {resolved.needs} margins: give X and y, "
-                    "with_decoder(decoder, X, y)."
+                    f"decoder={decoder!r} learns from {margins}: give X and y, with_decoder(decoder, X, y)."
                 )
             F = self.margins(X)
             labels = check_targets(self, F, y)

@@ -138,8 +138,8 @@ def test_a_time_limit_leaves_cells_out_and_resume_adds_them(run, fruit, tmp_path
     done = run(*words, "--resume")
     assert done.code == 0, done.err
     assert "time limit" not in done.out
-    assert "were there already" not in done.out
-    assert "9 trainings were there already, 0 were done now" in run(*words, "--resume").out
+    assert "trainings: " not in done.out
+    assert "trainings: 9 found in the folder, 0 done now" in run(*words, "--resume").out
 
 
 def test_rows_without_a_label_are_reported(run, fruit, tmp_path):

@@ -106,7 +106,7 @@ def compare(
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
     if outcome.found:
-        counts = f"{outcome.found} trainings were there already, {outcome.computed} were done now"
+        counts = f"trainings: {outcome.found} found in the folder, {outcome.computed} done now"
         console.print(counts, markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
@@ -124,7 +124,9 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     left_out = next((keys for characters, keys in NARROW if width < characters), ())
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:
-        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=True)
+        # In a narrow terminal the names of decoders go to a second line: rich would otherwise cut the numbers too.
+        wraps = column.key == "decoder"
+        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=not wraps)
     for row in rows[:SHOWN_ROWS]:
         first, *cells = (column.text(row) for column in columns)
         # The mark is for terminals without bold letters.

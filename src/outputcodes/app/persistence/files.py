@@ -220,7 +220,9 @@ def _named_errors(path: str | Path) -> Iterator[None]:
         if start == b"PK":
             raise DamagedModelError(f"{path} is incomplete or damaged: save the model again.") from reason
         what = "a pickle, which may run any code when it is read" if start[:1] == b"\x80" else "not a skops file"
-        raise NotAModelError(f"{path} is {what}; only files written by persistence.save are loaded.") from reason
+        raise NotAModelError(
+            f"{path} is {what}; only files written by `outputcodes fit`, `compare` or persistence.save are loaded."
+        ) from reason
     except Exception as reason:  # damaged bytes can lead to any error
         raise DamagedModelError(f"{path} is damaged: {reason}") from reason
 

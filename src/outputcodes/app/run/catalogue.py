@@ -48,6 +48,11 @@ def list_parameters(name: str) -> dict[str, Any]:
     """
     known = learners_and_systems()
     if name not in known:
+        for kind, table in (("code", CODES), ("decoder", DECODERS), ("metric", METRICS)):
+            if name in table:
+                raise ValueError(
+                    f"{name!r} is a {kind}; parameters can be given for learners and systems: {', '.join(known)}."
+                )
         raise unknown_name("learner", name, known)
     found: dict[str, Any] = known[name]().get_params()
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes._ground.folds import Rows
+from outputcodes._ground.validation import check_n_jobs
 from outputcodes._ground.words import listed
 from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.plan import Plan
@@ -106,6 +107,7 @@ def compare_table(
     ['decision-tree', 'ridge all-pairs hamming', 'ridge all-pairs loss']
     """
     check_metric(metric)
+    check_n_jobs(n_jobs)
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)

@@ -16,9 +16,10 @@ from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
 from outputcodes.app.tables import Table
+from outputcodes.app.tables.schema import listed
 from outputcodes.bounds import hamming_error_bound
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.codes import min_distance
+from outputcodes.codes import CODES, min_distance
 from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.diagnostics import column_errors
 from outputcodes.learners import LEARNERS
@@ -76,8 +77,8 @@ def fit_file(
     model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
     final = model[-1]
     facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name}
-    if table.notes:
-        facts["notes"] = list(table.notes)
+    if notes := [*table.notes, *_sorted_as_text(table, code)]:
+        facts["notes"] = notes
     if isinstance(final, OutputCodeClassifier):
         # These probabilities decode in place of the decoder.
         decodes = probability if probability in ("likelihood", "coupling") else decoder
@@ -97,6 +98,17 @@ def _check_alone(learner: str | None, **given: str | None) -> None:
                 f"learner={learner!r} is a classifier by itself and takes no {name}: leave out {name}={value!r} "
                 f"(--{name} {value}), or choose a binary learner: {', '.join(LEARNERS)}."
             )
+
+
+def _sorted_as_text(table: Table, code: str | None) -> list[str]:
+    """Return a note where an ordinal code takes words in alphabetical order, which is seldom that of their meaning."""
+    classes = table.schema.classes
+    if code not in CODES or not CODES[code]().ordered or table.schema.order or table.target.dtype.kind == "i":
+        return []
+    return [
+        f"code={code!r} (--code {code}) takes the classes in alphabetical order, {listed(classes)}; if that is not "
+        "their order from the lowest to the highest, give it: order=[…] (--order)."
+    ]
 
 
 def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"] | None = None) -> list[float]:

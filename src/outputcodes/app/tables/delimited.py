@@ -14,6 +14,7 @@ from typing import Any
 from outputcodes.app.tables import errors
 from outputcodes.app.tables._arrow import OTHER_ENCODING, as_frame, opened, pyarrow
 from outputcodes.app.tables.request import Dialect, Request, other_separator
+from outputcodes.app.tables.unusual import DECIMAL_COMMA
 
 # Lines up to one block are always read; a line of more than two blocks, 64 MB, never is.
 BLOCK_BYTES = 1 << 25
@@ -111,6 +112,9 @@ def _named_places(path: Path, names: list[str] | None, above: int, dialect: Dial
             raise errors.WrongEncodingError(f"{path}: {place} is not UTF-8 text; {OTHER_ENCODING}") from reason
         if names is None:
             raise
+        comma = re.fullmatch(DECIMAL_COMMA, found[3]) and dialect.decimal == "."
+        hint = " For a decimal comma, use decimal=',' (--decimal ',')." if comma else ""
         raise errors.WrongKindError(
-            f"{path}: column {names[int(found[1])]!r} must hold a number in every row, and {place} has {found[3]!r}."
+            f"{path}: column {names[int(found[1])]!r} must hold a number in every row, and {place} has "
+            f"{found[3]!r}.{hint}"
         ) from reason

@@ -14,6 +14,7 @@ from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema
 MANY_CATEGORIES = 20
 # With so many different whole numbers, and in more than half the rows, a target may be a measurement.
 MANY_WHOLE_NUMBERS = 10
+DECIMAL_COMMA = r"[-+]?\d*,\d+"
 COMMAS = "for a decimal comma, use decimal=',' (--decimal ,)"
 
 
@@ -21,10 +22,10 @@ def unlabelled_rows(number: int, words: Mapping[str, int] | None = None) -> str:
     """Return a note on the rows without a label, with the words that stand for a missing one.
 
     >>> unlabelled_rows(3, {"NA": 2, "": 1})
-    "3 rows without a label left out ('NA' 2, '' 1)."
+    "3 rows without a label left out ('NA' 2, empty 1)."
     """
     ordered = sorted((words or {}).items(), key=lambda item: -item[1])
-    counted = ", ".join(f"'{word}' {count}" for word, count in ordered)
+    counted = ", ".join(f"{repr(word) if word else 'empty'} {count}" for word, count in ordered)
     return f"{number} row{'s' if number > 1 else ''} without a label left out{f' ({counted})' if counted else ''}."
 
 
@@ -51,7 +52,7 @@ def _most(n: int) -> float:
 
 def _many(column: Column, n: int) -> str:
     first = column.categories[0]
-    commas = all(re.fullmatch(r"[-+]?\d*,\d+|[-+]?\d+", one) for one in column.categories)
+    commas = all(re.fullmatch(rf"{DECIMAL_COMMA}|[-+]?\d+", one) for one in column.categories)
     name = column.name
     why = COMMAS if commas else f"leave out identifiers, drop=[{name!r}] (--drop {name})"
     return f"{column.name!r}: {len(column.categories)} categories in {n} rows, such as {first!r}; {why}."
