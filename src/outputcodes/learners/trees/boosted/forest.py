@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.questions import LEAF, Nodes, goes_left
+from outputcodes._histograms.questions import AXIS, LEAF, Nodes, goes_left
 
 Array = NDArray[np.float64]
 
@@ -102,12 +102,21 @@ def sparse_leaves(values: NDArray[np.float32]) -> Leaves:
 
 @njit(nogil=True, cache=True)
 def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
-    """Add the values of the leaves that each row reaches to its scores."""
-    for i in range(len(X)):
+    """Add the values of the leaves that each row reaches to its scores.
+
+    A tree serves a block of rows at a time, for which its nodes are in cache.
+    """
+    for start in range(0, len(X), 256):
         for root in roots:
-            node = root
-            while nodes.kind[node] != LEAF:
-                node = nodes.left[node] if goes_left(X[i], node, nodes) else nodes.left[node] + 1
-            at = leaf[node]
-            for q in range(leaves.starts[at], leaves.starts[at + 1]):
-                F[i, leaves.where[q]] += leaves.values[q]
+            for i in range(start, min(start + 256, len(X))):
+                node = root
+                while nodes.kind[node] != LEAF:
+                    if nodes.kind[node] == AXIS:
+                        value = X[i, nodes.feature[node]]
+                        left = nodes.missing_left[node] if value != value else value <= nodes.threshold[node]
+                    else:
+                        left = goes_left(X[i], node, nodes)
+                    node = nodes.left[node] if left else nodes.left[node] + 1
+                at = leaf[node]
+                for q in range(leaves.starts[at], leaves.starts[at + 1]):
+                    F[i, leaves.where[q]] += leaves.values[q]

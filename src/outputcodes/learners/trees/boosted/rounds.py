@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,6 +58,7 @@ class Settings:
     max_features: float
     patience: int
     watch_error: bool
+    finish: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,9 @@ def boost(
             best, best_at = watch, len(trees)
         elif len(trees) - best_at >= settings.patience:
             break
+    if len(watched) and settings.finish > 0:
+        more = boost(loss, data, np.sort(np.concatenate([rows, watched])), watched[:0], sketch, replace(settings, n_rounds=max(1,round(settings.finish*len(trees))), finish=0.0), seed, run, first=first+len(trees))
+        return Boosted(trees + more.trees, np.array(losses), np.array(errors))
     if len(watched):
         trees = trees[:best_at]
     return Boosted(trees, np.array(losses), np.array(errors))
