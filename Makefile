@@ -32,7 +32,6 @@ fuzz: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/run.py $(ARGS)
-	$(BIN)/python docs/numbers_of_pages.py
 
 # Figures, and the numbers of README.md and docs/ from the files of results.
 docs: .venv/installed

@@ -1,4 +1,4 @@
-"""Run the benchmarks one after another and render RESULTS.md: `make bench`, or `make bench ARGS="linear trees"`.
+"""Run the benchmarks one after another and render the pages: `make bench`, or `make bench ARGS="linear trees"`.
 
 python benchmarks/run.py [script ...] [--list] [--again] [--quick]
 
@@ -95,7 +95,8 @@ def main() -> int:
         if subprocess.run(command, cwd=ROOT, check=False).returncode:
             failed.append(name)
     if not options.quick:
-        subprocess.run([sys.executable, str(HERE / "render.py")], cwd=ROOT, check=True)
+        for script in (HERE / "render.py", ROOT / "docs" / "numbers_of_pages.py"):
+            subprocess.run([sys.executable, str(script)], cwd=ROOT, check=True)
     if failed:
         print(f"\nFailed: {', '.join(failed)}. The others are done; make bench tries the failed ones again.")
     return 1 if failed else 0

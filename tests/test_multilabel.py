@@ -28,7 +28,8 @@ from outputcodes import AdaBoostMH, OutputCodeClassifier, diagnostics
 from outputcodes._ground.targets import label_sets
 from outputcodes.codes import OneVsAll
 from outputcodes.decoders import Likelihood, LossBased, Softmax
-from outputcodes.decoders.each_label import EachLabel, EachLabelLikelihood
+from outputcodes.decoders.base import EachLabel
+from outputcodes.decoders.likelihood import EachLabelLikelihood
 from outputcodes.learners import LEARNERS
 from outputcodes.losses import LOSSES, as_loss
 

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 
 from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes.codes import Ordinal
+from outputcodes.selection import compare
 
 pd = pytest.importorskip("pandas")
 
@@ -57,3 +58,10 @@ def test_a_missing_label_is_refused():
 def test_boosters_follow_the_order_too():
     booster = AdaBoostMO("ordinal", n_rounds=5).fit(X, pd.Series(WORDS[numbers], dtype=ORDER))
     assert booster.code_matrix_.tolist() == [ROWS[label] for label in booster.classes_]
+
+
+def test_comparisons_follow_the_order_too():
+    ordered = compare(X, pd.Series(WORDS[numbers], dtype=ORDER), "ridge", codes=["ordinal"], decoders=["loss"])
+    mapped = compare(X, WORDS[numbers], "ridge", codes=[ROWS], decoders=["loss"])
+    assert ordered[0].error == mapped[0].error
+    assert ordered[0].error < compare(X, WORDS[numbers], "ridge", codes=["ordinal"], decoders=["loss"])[0].error

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import get_scorer, log_loss, roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -243,3 +244,20 @@ FOLDS = "a row given twice may be in two folds, a row of weight 2 is in one"
 @pytest.mark.filterwarnings("ignore:.*columns of the code have", "ignore:.*equal probabilities")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc_ovr", "roc_auc"])
+def test_scorers_of_scikit_learn(scoring):
+    X, y = load_iris(return_X_y=True)
+    y = y == 1 if scoring == "roc_auc" else y
+    model = OutputCodeClassifier("ridge", probability="likelihood")
+    assert model.predict_proba.__name__ == "predict_proba"
+    # A decision_function would come first for the area under the curve.
+    model = model.fit(X, y)
+    P = model.predict_proba(X)
+    expected = {
+        "neg_log_loss": lambda: -log_loss(y, P),
+        "roc_auc_ovr": lambda: roc_auc_score(y, P, multi_class="ovr"),
+        "roc_auc": lambda: roc_auc_score(y, model.decision_function(X)),
+    }[scoring]()
+    assert get_scorer(scoring)(model, X, y) == pytest.approx(expected)

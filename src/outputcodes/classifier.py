@@ -30,7 +30,6 @@ from outputcodes._ground.validation import (
 from outputcodes.codes import Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
-from outputcodes.decoders.each_label import decoder_of_labels
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in, named_estimator
@@ -271,7 +270,10 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             known, code = code_for(self.code, check_classes(y[rows]), order)
             targets: Targets = OneLabel(known)
         else:
-            known, targets, asked = np.unique(y[rows]), sets.targets, decoder_of_labels(asked)
+            known, targets = np.unique(y[rows]), sets.targets
+            each = asked.for_labels()
+            assert each is not None  # `_check_targets` refused the others
+            asked = each
             code = MatrixCode(sets.code[known])
         given = y, rows
         labels = np.full(len(y), -1)
@@ -313,7 +315,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             return (
                 "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
             )
-        if self.probability not in (None, "likelihood") or not as_decoder(self.decoder).serves_label_sets:
+        if self.probability not in (None, "likelihood") or as_decoder(self.decoder).for_labels() is None:
             return (
                 "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
                 "none."

@@ -174,3 +174,18 @@ def test_an_inner_request_is_shown_by_the_outer_one():
     ):
         pass
     assert stream.getvalue() == "a: 1 of 1 b, 0 s\n"
+
+
+def test_work_of_unknown_length_counts_without_an_estimate():
+    for stream, line in (
+        (io.StringIO(), "predictions: 5 rows, 40 s"),
+        (Terminal(), "\r\x1b[K5 rows, 40 s  predictions"),
+    ):
+        clock = Clock()
+        with progress.showing(progress=progress.Progress(stream, clock)), progress.phase("predictions", 0, "rows"):
+            clock.now += 40
+            progress.reached(5, 0, "rows")
+            clock.now += 2
+            progress.reached(7, 7, "rows")
+        assert stream.getvalue().startswith(line)
+        assert stream.getvalue().endswith("predictions: 7 of 7 rows, 42 s\n")

@@ -80,6 +80,12 @@ def test_every_target_is_on_the_page():
     assert {target.results for target in TARGETS} == set(re.findall(r'targets\("(\w+)"\)', template))
 
 
+def test_every_results_file_is_on_the_page_with_its_origin():
+    template = (ROOT / "benchmarks" / "RESULTS.template.md").read_text(encoding="utf-8")
+    named = {name for call in re.findall(r"origin\((.*?)\)", template) for name in re.findall(r'"(\w+)"', call)}
+    assert {path.stem for path in facts.RESULTS.glob("*.json")} <= named
+
+
 def test_paragraphs_are_wrapped_after_the_numbers_are_in(made_up):
     template = (
         "# A {{ value('old', 'exponent') }}\n\n" + "word " * 40 + "{{ value('old', 'exponent', '.2f') }}\n\n| a |\n"

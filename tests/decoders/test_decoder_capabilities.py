@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.decoders import DECODERS, Decoder, LossBased, Softmax, as_decoder
+from outputcodes.decoders.base import EachLabel
 
 X, y = load_iris(return_X_y=True)
 Y = np.column_stack([y == 0, y != 2, X[:, 0] > 6]).astype(int)
@@ -38,7 +39,20 @@ class InnerOfSizes(Inner):
 
 
 class InnerOfClasses(Inner):
-    serves_label_sets = False
+    def for_labels(self):
+        return None
+
+
+class Above(EachLabel):
+    """Labels whose margin is above a threshold."""
+
+    def scores(self, F, M):
+        return np.asarray(F) - 0.25
+
+
+class InnerAbove(Inner):
+    def for_labels(self):
+        return Above()
 
 
 @pytest.mark.parametrize("make", [Inner, InnerOfSizes])
@@ -59,14 +73,15 @@ def test_the_losses_but_hamming_read_sizes():
     assert not as_decoder("vote").reads_sizes
 
 
-@pytest.mark.parametrize("make", [Inner, InnerOfClasses])
+@pytest.mark.parametrize("make", [Inner, InnerAbove, InnerOfClasses])
 @pytest.mark.parametrize("named", [False, True])
-def test_a_plug_in_for_classes_is_refused_for_label_sets(make, named, monkeypatch):
+def test_a_plug_in_says_how_labels_are_decoded(make, named, monkeypatch):
     monkeypatch.setitem(DECODERS, "inner", make)
     model = OutputCodeClassifier(RidgeClassifier(), code="one-vs-all", decoder="inner" if named else make())
-    assert get_tags(model).classifier_tags.multi_label == make.serves_label_sets
-    if make.serves_label_sets:
-        assert np.array_equal(model.fit(X, Y).predict(X), (model.margins(X) > 0).astype(int))
+    threshold = {Inner: 0.0, InnerAbove: 0.25, InnerOfClasses: None}[make]
+    assert get_tags(model).classifier_tags.multi_label == (threshold is not None)
+    if threshold is not None:
+        assert np.array_equal(model.fit(X, Y).predict(X), (model.margins(X) > threshold).astype(int))
     else:
         with pytest.raises(ValueError, match=r"^y is multilabel, and each label has its own probability: use"):
             model.fit(X, Y)

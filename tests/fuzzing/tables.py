@@ -68,6 +68,7 @@ def draw(number: int) -> Case:
         options += ["--encoding", encoding]
     verb = "compare" if rng.random() < 0.15 else "fit"
     options += _compare_options(rng) if verb == "compare" else _fit_options(rng)
+    options += _table_options(rng, names, sorted(set(labels)), verb)
     words = f"{form}, {encoding}, {damage}; {n} rows, {k} classes, columns {kinds}, names {names}; {verb} {options}"
     return Case(f"table.{form}", content, options, verb, words)
 
@@ -101,16 +102,21 @@ def run(number: int) -> str:
 
 
 def _check_predictions(case: Case, data: Path, model: Path, out: Path) -> None:
-    encoding = case.options[case.options.index("--encoding") :][:2] if "--encoding" in case.options else []
+    text = [
+        word
+        for name in ("--encoding", "--sep", "--decimal")
+        if name in case.options
+        for word in case.options[case.options.index(name) :][:2]
+    ]
     proba = ["--proba"] if "--probability" in case.options else []
-    refusal = _call("predict", str(model), str(data), "--out", str(out), *encoding, *proba)
+    refusal = _call("predict", str(model), str(data), "--out", str(out), *text, *proba)
     check(refusal is None, f"the table of training can't be predicted: {refusal}")
     with out.open(newline="", encoding="utf-8") as file:
         header, *rows = list(csv.reader(file))
     check(len(rows) > 0, "no predictions")
     predicted = header.index("prediction") if "prediction" in header else 0
     if proba:
-        P = np.array([[float(cell) for j, cell in enumerate(row) if j != predicted] for row in rows])
+        P = np.array([[float(cell) for j, cell in enumerate(row) if j > predicted] for row in rows])
         check(np.isfinite(P).all() and P.min() >= 0, "not probabilities")
         check(np.allclose(P.sum(axis=1), 1, atol=1e-4), "probabilities do not sum to 1")
 
@@ -216,6 +222,21 @@ def _fit_options(rng: np.random.Generator) -> list[str]:
     if options and rng.random() < 0.05:
         options[int(rng.integers(len(options)))] += "x"
     return options
+
+
+def _table_options(rng: np.random.Generator, names: list[str], labels: list[str], verb: str) -> list[str]:
+    """Options on columns, classes and parameters, most of which suit the table."""
+    drawn = {
+        "--drop": one_of(rng, *names),
+        "--id": one_of(rng, *names, "nowhere"),
+        "--order": ",".join(f'"{label}"' for label in rng.permutation(np.array(labels, dtype=object))),
+        "--sep": one_of(rng, ",", ";", "tab", ""),
+        "--decimal": one_of(rng, ".", ",", "x"),
+    }
+    if verb == "fit":
+        drawn["--param"] = one_of(rng, "C=3", "alpha=2", "tol=abc", "C")
+        drawn["--class-weight"] = one_of(rng, "balanced", *(f'"{label}=2"' for label in labels), "x", "=")
+    return [word for name in drawn if rng.random() < 0.05 for word in (name, drawn[name])]
 
 
 def _compare_options(rng: np.random.Generator) -> list[str]:

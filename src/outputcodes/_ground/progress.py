@@ -27,7 +27,7 @@ BAR = 20
 
 @dataclass
 class Phase:
-    """A piece of work: its name, how much is done of how much, and when it began."""
+    """A piece of work: its name, how much is done of how much (0 if that is not known), and when it began."""
 
     name: str
     total: int
@@ -46,7 +46,9 @@ class Phase:
     @property
     def share(self) -> float:
         """The share of the work that is done, from 0 to 1; what was there before it began does not count."""
-        return min(1.0, max(0.0, (self.done - self.first) / max(1, self.total - self.first)))
+        if self.total <= self.first:
+            return 0.0
+        return min(1.0, max(0.0, (self.done - self.first) / (self.total - self.first)))
 
 
 class Progress:
@@ -120,10 +122,12 @@ class Progress:
             times += f", about {duration(max(left, 0.0))} left"
         what = (f"{phase.name}: {phase.detail}" if phase.detail else phase.name) + phase.inner
         if not self.terminal:
-            print(f"{what}: {phase.done} of {phase.total} {phase.unit}, {times}", file=self.stream, flush=True)
+            count = f"{phase.done} of {phase.total}" if phase.total else str(phase.done)
+            print(f"{what}: {count} {phase.unit}, {times}", file=self.stream, flush=True)
             return
         drawn = ("=" * round(BAR * share)).ljust(BAR, ".")
-        text = f"[{drawn}] {phase.done}/{phase.total} {phase.unit}, {times}  {what}"
+        count = f"[{drawn}] {phase.done}/{phase.total}" if phase.total else str(phase.done)
+        text = f"{count} {phase.unit}, {times}  {what}"
         # A line that wraps could not be drawn over.
         width = shutil.get_terminal_size().columns - 1
         print(f"\r\x1b[K{text[:width]}", end="", file=self.stream, flush=True)
@@ -133,8 +137,8 @@ class Progress:
         assert self.phase is not None
         start = "\r\x1b[K" if self.terminal else ""
         if whole and (taken := self.clock() - self.phase.began) >= self.least:
-            done = f"{self.phase.total} of {self.phase.total} {self.phase.unit}, {duration(taken)}"
-            text = f"{start}{self.phase.name}: {done}"
+            count = f"{self.phase.total} of {self.phase.total}" if self.phase.total else str(self.phase.done)
+            text = f"{start}{self.phase.name}: {count} {self.phase.unit}, {duration(taken)}"
             print(text, file=self.stream, flush=True)
         elif start:
             print(start, end="", file=self.stream, flush=True)
@@ -181,7 +185,7 @@ def inside() -> Iterator[None]:
 
 @contextmanager
 def phase(name: str, total: int, unit: str, done: int = 0) -> Iterator[None]:
-    """Report a piece of work: `total` units of it, of which some may be `done` before it begins.
+    """Report a piece of work: `total` units of it (0 if that is not known), some of them perhaps `done` before.
 
     >>> seconds = iter([0.0, 3.0, 3.0, 5.0])
     >>> with showing(progress=Progress(sys.stdout, clock=lambda: next(seconds))), phase("training", 2, "columns"):

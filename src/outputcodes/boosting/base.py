@@ -47,8 +47,8 @@ from outputcodes._histograms.binning import check_bins
 from outputcodes.boosting.round_by_round import RoundByRound, Sample
 from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
 from outputcodes.decoders import Decoder
+from outputcodes.decoders.base import EachLabel
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
-from outputcodes.decoders.each_label import EachLabel
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.foreign import input_tags, may_impute
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns

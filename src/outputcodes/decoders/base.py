@@ -51,10 +51,6 @@ class Decoder(BaseEstimator):
     # Whether it weighs margins by their size: in margins of ±1 it sees no more than Hamming decoding does.
     reads_sizes: bool = False
 
-    # Whether it can be asked for in multilabel problems, where each label is decoded on its own: not if its
-    # probabilities are those of classes that exclude each other.
-    serves_label_sets: ClassVar[bool] = True
-
     # How a comparison treats it if it is not named.
     planning: Planning = Planning()
 
@@ -88,6 +84,13 @@ class Decoder(BaseEstimator):
     def worst_margins(self, F: Array, lowest: Array) -> Array:
         """Return the worst margins for the own class between F and `lowest`, which agrees less with its codeword."""
         return lowest
+
+    def for_labels(self) -> Decoder | None:
+        """Return the decoder for multilabel problems, where each label is predicted on its own; None if there is none.
+
+        There is none if its probabilities are those of classes that exclude each other.
+        """
+        return EachLabel()
 
     def for_loss(self, loss: Any) -> Decoder:
         """Return this decoder for a learner that minimises `loss`; itself unless its loss was left open."""
@@ -173,6 +176,24 @@ class Decoder(BaseEstimator):
             return D
 
         return F, M, checked
+
+
+class EachLabel(Decoder):
+    """A decoder that scores each label by its margin and predicts the labels with a positive score.
+
+    This is loss-based decoding among all 2^L label sets, for any loss: no other set is closer to the margins.
+
+    >>> EachLabel().predict([[0.5, -2.0, 0.0]], np.ones((1, 3)))
+    array([[1, 0, 0]])
+    """
+
+    def scores(self, F: ArrayLike, M: ArrayLike) -> Array:
+        """Return the scores (n, L) of the labels."""
+        return np.asarray(F, dtype=np.float64)
+
+    def predict(self, F: ArrayLike, M: ArrayLike) -> NDArray[np.intp]:
+        """Return indicators (n, L)."""
+        return (self.scores(F, M) > 0).astype(np.intp)
 
 
 def blocks_of(F: Array, M: NDArray[Any]) -> Iterator[slice]:

@@ -94,6 +94,9 @@ class DecodingClassifier(ClassifierMixin):
         F = self.margins(X)
         return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 
+    # Scorers of scikit-learn read the name of the method that they call.
+    _probabilities.__name__ = "predict_proba"
+
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; a row of a multilabel y is correct if all its labels are."""
         check_is_fitted(self)

@@ -53,7 +53,6 @@ class Coupling(SigmoidDecoder):
 
     planning = Planning(tried=False)
     scores_are_logarithms = True
-    serves_label_sets = False
 
     def __init__(
         self,
@@ -64,6 +63,9 @@ class Coupling(SigmoidDecoder):
         self.method = method
         self.cv = cv
         self.targets = targets
+
+    def for_labels(self) -> None:
+        """Return None: the probabilities of the classes sum to 1."""
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Object to an unknown method, a pairwise one without all-pairs, or a code without two-sided columns."""

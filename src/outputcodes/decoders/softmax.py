@@ -54,7 +54,6 @@ class Softmax(ProbabilisticDecoder):
     """
 
     needs = "held-out"
-    serves_label_sets = False
 
     def __init__(self, decoder: str | Decoder = "loss", cv: Any = 3) -> None:
         self.decoder = decoder
@@ -79,6 +78,9 @@ class Softmax(ProbabilisticDecoder):
     def scores_are_logarithms(self) -> bool:  # type: ignore[override]
         """Whether the scores of the other decoder are logarithms."""
         return self.inner.scores_are_logarithms
+
+    def for_labels(self) -> None:
+        """Return None: the probabilities of the classes sum to 1."""
 
     def for_loss(self, loss: Any) -> Decoder:
         """Return the decoder with the loss of the other one filled in if it was left open."""

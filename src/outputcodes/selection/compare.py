@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 
 from outputcodes._ground import progress
 from outputcodes._ground.folds import Folds, stratified_folds
-from outputcodes._ground.targets import indicates_labels
+from outputcodes._ground.targets import declared_order, indicates_labels
 from outputcodes._ground.validation import check_classes
 from outputcodes._ground.words import shorten
 from outputcodes.classifier import OutputCodeClassifier
@@ -96,7 +96,7 @@ def compare(
         if not given:
             raise ValueError(f"{name} is empty; give at least one.")
     cells = [Cell(learner, _name(code), tuple(read_by)) for learner in named for code in codes]
-    fixed = [fixed_code(code, classes, random_state) for code in codes]
+    fixed = [fixed_code(code, classes, random_state, declared_order(y)) for code in codes]
     how: dict[str, Any] = {"decoders": read_by, "metric": metric, "keep_losses": len(folds) == 1}
 
     def measured(number: int, fold: int) -> Measurement:

@@ -20,7 +20,7 @@ from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import take_rows
 from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.codes import as_code, rows_by_label
+from outputcodes.codes import code_for, rows_by_label
 from outputcodes.decoders import Softmax
 from outputcodes.decoders.classifier import resolved_for
 from outputcodes.selection.metrics import row_losses
@@ -147,17 +147,17 @@ def attempt(cell: Cell, fold: int, measured: Callable[[], Measurement]) -> Measu
     return replace(found, unconverged=unconverged)
 
 
-def fixed_code(code: Any, classes: NDArray[Any], seed: int) -> Any:
+def fixed_code(code: Any, classes: NDArray[Any], seed: int, order: NDArray[Any] | None = None) -> Any:
     """Return a code as rows by label, drawn once for all folds, so that a fold without some class keeps its row.
 
-    A code made from data is returned as it is: it is made in each fold.
+    A code made from data is returned as it is: it is made in each fold. `order` is what y declares, if anything.
 
     >>> fixed_code("one-vs-all", np.array(["a", "b", "c"]), 0)["a"]
     [1, -1, -1]
     """
     if (rows := rows_by_label(code)) is not None:
         return rows
-    resolved = as_code(code)
+    _, resolved = code_for(code, classes, order)
     if resolved.needs_problem:
         return code
     M = np.asarray(resolved.draw(len(classes), random_state=seed))

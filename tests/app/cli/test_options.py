@@ -68,6 +68,9 @@ def test_parameters_of_a_learner(run, fruit, tmp_path):
     [
         (["--learner", "svc", "--param", "c=10"], "--learner 'svc' has no parameter 'c' (--param); did you mean 'C'?"),
         (["--learner", "svc", "--param", "depth=10"], "It has: C, break_ties, cache_size"),
+        (["--param", "C=abc"], "Error: --param C='abc' must be a finite number"),
+        (["--param", "fit_intercept=maybe"], "Error: --param fit_intercept='maybe' must be true or false."),
+        (["--learner", "adaboost-mo", "--param", "code=x"], "Error: --param code='x' is unknown"),
         (["--param", "C"], "--param C must have the form name=value"),
         (["--class-weight", "apple"], "'apple' must have the form label=number"),
         (["--class-weight", ""], "must have the form label=number"),
@@ -262,6 +265,19 @@ def test_decisions_need_probabilities(run, fruit, tmp_path):
     run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
     done = run("predict", tmp_path / "m.skops", fruit, "--reject-below", "0.5", "--out", tmp_path / "p.csv")
     assert (done.code, "no probabilities: fit it with --probability softmax" in done.err) == (2, True)
+
+
+def test_rejected_rows_of_numbers_are_minus_one(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,class\n" + "".join(f"{i % 3 + i % 7 / 5},{i % 3}\n" for i in range(60)))
+    words = ("--learner", "ridge", "--probability", "softmax", "--out", tmp_path / "m.skops")
+    assert run("fit", path, *words).code == 0
+    rows = predictions(run, tmp_path / "m.skops", path, tmp_path / "p.csv", "--reject-below", "0.7")
+    model, table = persistence.load(tmp_path / "m.skops")[0], tables.read(path)
+    confident = model.predict_proba(table.frame).max(axis=1) >= 0.7
+    expected = np.where(confident, model.predict(table.frame), -1)
+    assert [row["prediction"] for row in rows] == expected.astype(str).tolist()
+    assert set(expected) > {-1}
 
 
 def test_a_changed_decision_is_explained_as_such(run, fruit, model, tmp_path):

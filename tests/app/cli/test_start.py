@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,11 @@ def test_every_option_is_in_the_documentation():
         assert f"outputcodes {verb}" in page
         options = {name for one in app.command(verb).params for name in one.opts if name.startswith("--")}
         assert [name for name in sorted(options - {"--help"}) if not re.search(rf"{name}\b", page)] == []
+
+
+def test_the_version(run):
+    assert run("--version").out == f"outputcodes {version('outputcodes')}\n"
+    assert "Multiclass classification by output codes." in run("--help").out
 
 
 def test_an_unknown_verb(run):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from outputcodes._ground import progress
 from outputcodes.app import tables
 from outputcodes.app.cli._common import reported_errors
 from outputcodes.app.run import (
@@ -20,6 +21,7 @@ from outputcodes.app.run import (
     inspect_file,
     make_plan,
     open_source,
+    predict_file,
 )
 from outputcodes.selection import JournalError
 
@@ -101,6 +103,16 @@ def test_two_folds_are_said_to_test_hardly_anything():
         assert any("one degree of freedom" in note for note in notes) == said
 
 
+def test_an_outcome_prints_its_title_ranking_and_notes():
+    plan = make_plan(150, 3, learners=["maxent", "decision-tree"])
+    outcome = compare_table(open_source("iris", cv=2), plan)
+    title, heading, first, second, *notes = str(outcome).splitlines()
+    assert title == "iris: 150 rows, 3 classes, 2-fold cross-validation"
+    assert heading.split()[:4] == ["#", "learner", "error", "%"]
+    assert {first.split()[1], second.split()[1]} == {"maxent", "decision-tree"}
+    assert notes == outcome.notes
+
+
 def test_the_same_failure_of_several_learners_is_reported_once(monkeypatch):
     def broken(*args, **options):
         raise RuntimeError("/opt/lib/site-packages/thing/core.py: no")
@@ -128,3 +140,19 @@ def test_warnings_on_the_command_line_name_no_file(capsys):
         warnings.simplefilter("always")
         warnings.warn("[red] is\nfine", stacklevel=1)
     assert capsys.readouterr() == ("", "· [red] is\nfine\n")
+
+
+def test_predictions_report_their_rows_and_are_the_same_then(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "OFTEN", 0.0)
+    pd.DataFrame({"x": np.arange(90.0), "class": np.repeat(["a", "b", "c"], 30)}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    fit_file(str(tmp_path / "t.csv"), tmp_path / "m.skops", learner="ridge")
+    files = tmp_path / "m.skops", tmp_path / "t.csv"
+    predict_file(*files, tmp_path / "silent.csv", rows=30)
+    assert capsys.readouterr() == ("", "")
+    with progress.showing():
+        predict_file(*files, tmp_path / "told.csv", rows=30)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[0] for line in lines] == [f"predictions: {n} of 90 rows" for n in (30, 60, 90)]
+    assert (tmp_path / "told.csv").read_bytes() == (tmp_path / "silent.csv").read_bytes()

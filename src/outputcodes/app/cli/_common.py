@@ -33,10 +33,13 @@ BOTH = re.compile(r"\b\w+=(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s()]+) \((--\S+ [^
 
 
 @contextmanager
-def reported_errors(stopped: str = "Stopped.", arguments: Collection[str] = ()) -> Iterator[None]:
+def reported_errors(
+    stopped: str = "Stopped.", *, arguments: Collection[str] = (), params: Collection[str] = ()
+) -> Iterator[None]:
     """Turn errors that a user can correct into a message on stderr and exit code 2, and Ctrl-C into one and 130.
 
-    Warnings become notes on stderr, without the file and the line of the library that gave them.
+    Warnings become notes on stderr, without the file and the line of the library that gave them. `arguments` are the
+    parameters that are no options of this command, `params` those given by `--param`.
     """
     try:
         with warnings.catch_warnings():
@@ -44,7 +47,7 @@ def reported_errors(stopped: str = "Stopped.", arguments: Collection[str] = ()) 
             yield
     except (ValueError, ImportError, OSError) as error:
         Console(stderr=True, soft_wrap=True).print(
-            f"[red]Error:[/] {_plain(with_options(str(error), arguments))}", highlight=False
+            f"[red]Error:[/] {_plain(with_options(str(error), arguments, params))}", highlight=False
         )
         raise typer.Exit(2) from error
     except KeyboardInterrupt as stop:
@@ -52,11 +55,11 @@ def reported_errors(stopped: str = "Stopped.", arguments: Collection[str] = ()) 
         raise typer.Exit(130) from stop
 
 
-def with_options(message: str, arguments: Collection[str] = ()) -> str:
+def with_options(message: str, arguments: Collection[str] = (), params: Collection[str] = ()) -> str:
     """Return a message of the library with options in place of parameters.
 
-    It may begin with a parameter, unless this is one of the `arguments` of the command; elsewhere the library writes
-    the option after the parameter, in brackets.
+    It may begin with a parameter: one of the `params`, an option, or one of the `arguments`, which stays as it is.
+    Elsewhere the library writes the option after the parameter, in brackets.
 
     >>> with_options("learner='rigde' is unknown; did you mean 'ridge'?")
     "--learner 'rigde' is unknown; did you mean 'ridge'?"
@@ -65,6 +68,8 @@ def with_options(message: str, arguments: Collection[str] = ()) -> str:
     """
     message = BOTH.sub(r"\1", message)
     begin = re.match(r"(\w+)=", message)
+    if begin is not None and begin[1] in params:
+        return f"--param {message}"
     if begin is None or begin[1] not in OPTIONS or begin[1] in arguments:
         return message
     option = OPTIONS[begin[1]]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+from outputcodes import __version__
 
 # Each verb is the function of its name in the module of its name.
 VERBS = {
@@ -43,6 +45,21 @@ app = typer.Typer(
     help="Multiclass classification by output codes.",
     pretty_exceptions_show_locals=False,
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"outputcodes {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def before(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Handle the options before the verb."""
 
 
 def _in_place_of_a_verb() -> None:

@@ -47,7 +47,8 @@ def fit(
 
     Without a learner, a code and a decoder, these are the defaults of OutputCodeClassifier.
     """
-    with reported_errors(), progress.showing(progress=progress.Progress(least=2.0)):
+    given = [one.partition("=")[0].strip() for one in param or ()]
+    with reported_errors(params=given), progress.showing(progress=progress.Progress(least=2.0)):
         run.load_plugins(plugin or ())
         model, summary = run.fit_file(
             data,

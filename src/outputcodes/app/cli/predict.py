@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from outputcodes._ground import progress
 from outputcodes.app import run
 from outputcodes.app.cli import _options
 from outputcodes.app.cli._common import numbers, reported_errors
@@ -65,7 +66,7 @@ def predict(
     max_bytes: _options.MaxBytes = _options.MAX_BYTES,
 ) -> None:
     """Predict the class of every row, chunk by chunk."""
-    with reported_errors():
+    with reported_errors(), progress.showing(progress=progress.Progress(least=2.0)):
         run.load_plugins(plugin or ())
         written = run.predict_file(
             model,

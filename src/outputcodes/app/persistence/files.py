@@ -43,7 +43,7 @@ TRUSTED = frozenset(
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
-FORMAT = 2
+FORMAT = 3
 # Endings that promise another format, whose readers would run into a skops file.
 OTHER_FORMATS = frozenset({".pkl", ".pickle", ".joblib", ".npy", ".npz", ".json", ".csv", ".zip", ".onnx", ".h5"})
 

@@ -26,7 +26,7 @@ from outputcodes.selection.engine import Watch, gather, measure_all
 from outputcodes.selection.measure import attempt, fixed_code, measure
 from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.same_predictions import one_row_each
-from outputcodes.selection.table import caveats, html_ranking
+from outputcodes.selection.table import caveats, html_ranking, text_ranking
 from outputcodes.selection.table import ranking_columns as ranking_columns
 
 FEW_CLASSES, FEW_ROWS = 3, 8
@@ -34,7 +34,7 @@ FEW_CLASSES, FEW_ROWS = 3, 8
 _WARM: set[tuple[str, str]] = set()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """The outcome of a comparison.
 
@@ -58,6 +58,9 @@ class Outcome:
     folder: Path | None
     title: str = ""
     found: int = 0
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, text_ranking(self.rows, self.rows.metric, notes=self.notes)])
 
     def _repr_html_(self) -> str:
         return html_ranking(self.rows, self.rows.metric, title=self.title, notes=self.notes)

@@ -28,7 +28,11 @@ def set_parameters(estimator: Any, given: Mapping[str, Any], learner: str) -> No
             raise ValueError(
                 f"learner={learner!r} has no parameter {name!r} (--param){hint} It has: {', '.join(sorted(known))}."
             )
-    estimator.set_params(**{name: _value(value, known[name]) for name, value in given.items()})
+    values = {name: _value(value, known[name]) for name, value in given.items()}
+    for name, value in values.items():
+        if isinstance(known[name], bool) and not isinstance(value, bool | int):
+            raise ValueError(f"{name}={value!r} must be true or false.")
+    estimator.set_params(**values)
 
 
 def _value(given: Any, default: Any) -> Any:

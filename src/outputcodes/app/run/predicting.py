@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._ground import progress
 from outputcodes._ground.files import in_place_of
 from outputcodes.app import persistence, tables
 from outputcodes.app.report.answers import answers
@@ -17,6 +18,9 @@ from outputcodes.app.report.explain import explain_row
 from outputcodes.app.run.deciding import Decider, Decisions
 from outputcodes.app.run.paths import check_out
 from outputcodes.classifier import OutputCodeClassifier
+
+# Endings of files whose rows are lines.
+TEXT = (".csv", ".tsv", ".txt", ".svm", ".libsvm", ".arff")
 
 
 def predict_file(
@@ -81,14 +85,38 @@ def predict_file(
     chunks = tables.read_chunks(data, schema, rows=rows, **text)
     named = _identifiers(data, schema, identifier, rows, text)
     opened: Any = gzip.open if out.suffix == ".gz" else open
-    with in_place_of(out) as part, opened(part, "wt", encoding="utf-8", newline="") as file:
+    total = expected_rows(data) if progress.is_watched() else 0
+    with (
+        in_place_of(out) as part,
+        opened(part, "wt", encoding="utf-8", newline="") as file,
+        progress.phase("predictions", total, "rows"),
+    ):
         for chunk, names in zip(chunks, named, strict=False):
+            progress.reached(written, total, "rows")
             found = by_row(answered, chunk, data)
             if names is not None:
                 found.insert(0, names.name, names.to_numpy())
             found.to_csv(file, index=False, header=written == 0)
             written += len(chunk)
+        progress.reached(written, written, "rows")
     return written
+
+
+def expected_rows(data: str | Path) -> int:
+    """Return about how many rows a text file has, by its line breaks; 0 for files that would have to be unpacked.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = path.write_text("x,y\\n1,2\\n3,4\\n")
+    >>> expected_rows(path), expected_rows("t.csv.gz")
+    (2, 0)
+    """
+    path = Path(data)
+    if path.suffix not in TEXT or not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    return max(0, lines - 1)
 
 
 def predictions(

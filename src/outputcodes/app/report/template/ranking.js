@@ -159,9 +159,11 @@ function ranking() {
     "aria-label": "Filter the systems",
     oninput: arrange,
   });
+  // A row of decoders that predict the same is found by each of their names.
+  const valuesOf = (row, key) => (key === "decoder" ? [row.decoder, ...row.also] : [row[key]]);
   const selects = ["learner", "code", "decoder"]
     .map((key) => {
-      const values = [...new Set(rows.map((row) => row[key]))].filter(Boolean).sort();
+      const values = [...new Set(rows.flatMap((row) => valuesOf(row, key)))].filter(Boolean).sort();
       return values.length < 2
         ? null
         : el(
@@ -177,8 +179,8 @@ function ranking() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const kept = range(rows.length).filter(
       (i) =>
-        words.every((word) => nameOf(rows[i]).toLowerCase().includes(word)) &&
-        selects.every((select) => !select.value || rows[i][select.dataset.key] === select.value),
+        words.every((word) => [nameOf(rows[i]), ...rows[i].also].join(" ").toLowerCase().includes(word)) &&
+        selects.every((select) => !select.value || valuesOf(rows[i], select.dataset.key).includes(select.value)),
     );
     body.replaceChildren(...kept.sort(compare).map((i) => lines[i]));
     shown.textContent = `${kept.length} of ${rows.length}`;
