@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,7 +27,8 @@ from outputcodes.codes import Code
 from outputcodes.learners.trees.boosted.forest import Forest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
-from outputcodes.learners.trees.boosted.rounds import Settings, boost
+from outputcodes.learners.trees.boosted.rounds import boost
+from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
 from outputcodes.learners.trees.boosted.sketches import random_signs
 from outputcodes.learners.trees.stumps import hold_out
 
@@ -67,10 +67,10 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order: they are split by subsets.
     validation_fraction : float or None, default=0.1
-        The share of the rows of each class that is held out: the rounds up to the smallest loss on them are kept. None
-        keeps all rounds.
+        The share of the rows of each class that is held out to find the number of rounds; a fifth as many rounds on all
+        rows follow. None runs all `n_rounds` on all rows.
     n_iter_no_change : int, default=20
-        Rounds without a smaller loss on the held-out rows after which boosting ends.
+        Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
     class_weight : dict, "balanced" or None, default=None
@@ -144,7 +144,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Boost on a sample. Rows of weight zero are left out."""
-        self._check_parameters()
         X = self._check_features(X, reset=True)
         labels, targets, code = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(labels))
@@ -165,15 +164,15 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             loss = Multinomial(labels, weight, len(targets.classes), train)
         else:
             loss = LogisticColumns(labels, weight, code.astype(np.float64), train)
+        settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0)
+        sketches = self._sketches(loss.width, seed)
         data = bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]))
         with (
             progress.showing(self.verbose),
             progress.phase(type(self).__name__, self.n_rounds, "rounds"),
             threads(check_n_jobs(self.n_jobs)) as run,
         ):
-            boosted = boost(
-                loss, data, train, held, self._sketches(loss.width, seed), self._settings(loss.width), seed, run
-            )
+            boosted = boost(loss, data, train, held, sketches, settings, seed, run)
         self.forest_ = Forest(loss.base, boosted.trees, X.shape[1])
         self.n_rounds_ = len(boosted.trees)
         self.history_ = {"loss": boosted.losses, "error": boosted.errors}
@@ -238,22 +237,12 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         if isinstance(self.sketch, Code):
             code = self.sketch
             return lambda t: code.draw(width, random_state=_round_seed(seed, t)).matrix().T.astype(np.float32)
+        if not is_whole(self.sketch, 1):
+            raise ValueError(
+                f"sketch={self.sketch!r} must be an integer of at least 1, or a code of outputcodes.codes."
+            )
         columns, balanced = int(self.sketch), not self.targets_.multilabel
         return lambda t: random_signs(width, columns, np.random.default_rng((seed, t)), balanced=balanced)
-
-    def _settings(self, width: int) -> Settings:
-        automatic = 1.0 if self.targets_.multilabel else 10.0 / width**2
-        return Settings(
-            n_rounds=self.n_rounds,
-            learning_rate=float(self.learning_rate),
-            max_leaves=int(self.max_leaves),
-            max_depth=np.iinfo(np.int64).max if self.max_depth is None else int(self.max_depth),
-            min_rows=int(self.min_rows),
-            l2=automatic if isinstance(self.l2, str) else float(self.l2),
-            max_features=float(self.max_features),
-            patience=int(self.n_iter_no_change),
-            watch_error=self.monitor == "error",
-        )
 
     def _check_features(self, X: Any, *, reset: bool) -> Array:
         X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
@@ -277,29 +266,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         if not ((factors > 0) & np.isfinite(factors)).all():
             raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
         return np.asarray(factors)[y]
-
-    def _check_parameters(self) -> None:
-        least = {"n_rounds": 1, "max_leaves": 2, "min_rows": 1, "n_iter_no_change": 1, "max_depth": 1, "sketch": 1}
-        for name, smallest in least.items():
-            value = getattr(self, name)
-            open_choice = (name == "max_depth" and value is None) or (name == "sketch" and isinstance(value, Code))
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= smallest
-            if not (whole or open_choice):
-                also = {"max_depth": ", or None", "sketch": ", or a code of outputcodes.codes"}.get(name, "")
-                raise ValueError(f"{name}={value!r} must be an integer of at least {smallest}{also}.")
-        if not (isinstance(self.max_bins, int | np.integer) and 2 <= self.max_bins <= 255):
-            raise ValueError(f"max_bins={self.max_bins!r} must be an integer from 2 to 255.")
-        for name in ("learning_rate", "max_features"):
-            value = getattr(self, name)
-            if not (isinstance(value, Real) and 0 < float(value) <= 1):
-                raise ValueError(f"{name}={value!r} must be a number above 0, and at most 1.")
-        if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0 < self.l2 < np.inf):
-            raise ValueError(f"l2={self.l2!r} must be 'auto' or a positive number.")
-        if self.monitor not in ("loss", "error"):
-            raise ValueError(f"monitor={self.monitor!r} must be 'loss' or 'error'.")
-        fraction = self.validation_fraction
-        if fraction is not None and not (isinstance(fraction, Real) and 0 < fraction < 1):
-            raise ValueError(f"validation_fraction={fraction!r} must be None or a number between 0 and 1.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,11 +17,14 @@ from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.boosted.forest import GrownTree, sparse_leaves
+from outputcodes.learners.trees.boosted.settings import Settings
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
 # Rows whose leaves one thread handles at a time.
 ROWS_AT_A_TIME = 4096
+# Rounds on all rows after those that held some out, as a share of these.
+FINISH = 0.2
 
 
 class Loss(Protocol):
@@ -46,24 +49,8 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How the rounds go; see `outputcodes.boosting.GradientBoost` for the meaning of each."""
-
-    n_rounds: int
-    learning_rate: float
-    max_leaves: int
-    max_depth: int
-    min_rows: int
-    l2: float
-    max_features: float
-    patience: int
-    watch_error: bool
-    finish: float = 0.0
-
-
-@dataclass(frozen=True)
 class Boosted:
-    """The rounds that were kept: their trees, and the loss and the error of the watched rows after each round."""
+    """The trees of the rounds, and the loss and the error of the watched rows after each round."""
 
     trees: list[GrownTree]
     losses: NDArray[np.float64]
@@ -79,68 +66,100 @@ def boost(
     settings: Settings,
     seed: int,
     run: Run,
-    first: int = 0,
 ) -> Boosted:
-    """Boost on some rows; with watched rows, keep the rounds up to the smallest loss (or error) on them.
+    """Boost on some rows until the loss (or error) of the watched rows no longer falls; then they join for a while.
 
-    `sketch(t)` returns the code (m, width) that the tree of round t sees. Rounds are counted from `first`.
+    `sketch(t)` returns the code (m, width) that the tree of round t sees. Watched rows are too good to be only watched:
+    a share `FINISH` of the rounds is added on all rows. Without watched rows all rounds are run.
     """
-    code = sketch(first)
-    m, others, n = len(code), watched.astype(np.uint32), len(data.codes)
-    G, (h, unused) = np.zeros((n, m), np.float32), np.zeros((2, n), np.float32)
-    words = np.zeros((n, n_words(m)), np.int64)
-    grower = Grower(data, rows, m, words.shape[1], settings.max_leaves)
-    tree = grower.tree
-    values, room, factors = np.ones((3, settings.max_leaves, loss.width), np.float32)
-
-    def take_steps(leaves: range) -> None:
-        loss.steps(tree, leaves, settings.learning_rate, settings.l2, values, room)
-
-    def advance(leaves: range) -> None:
-        loss.advance(tree.order, tree.segments, leaves, factors, code, G, h)
-
-    tree.segments[0] = 0, len(rows)
-    advance(range(1))
-    trees: list[GrownTree] = []
+    first = _Rounds(loss, data, rows, sketch, settings, seed, run)
     losses, errors = [], []
     best, best_at = np.inf, 0
-    for t in range(first, first + settings.n_rounds):
-        vectors = pack(G, h, words)
-        rules = SplitRules(
-            settings.l2 / vectors.curvature_unit,
-            settings.min_rows,
-            settings.max_features,
-            np.random.SeedSequence((seed, t)).generate_state(1, np.uint64)[0],
-        )
-        n_leaves = grower.grow(vectors.words, rules, settings.max_depth)
-        if n_leaves == 1:
-            break
-        blocks = list(_leaf_blocks(tree.segments[:n_leaves]))
-        run(take_steps, blocks)
-        np.exp(values, out=factors)
-        code[:] = sketch(t + 1)
-        run(advance, blocks)
-        nodes, leaf, gain = grower.questions()
-        unit = vectors.gradient_unit**2 / vectors.curvature_unit / m
-        trees.append(GrownTree(nodes, leaf, sparse_leaves(values[:n_leaves]), gain * unit))
-        progress.reached(t + 1 - first, settings.n_rounds, "rounds")
+    while len(first.trees) < settings.n_rounds and first.advance():
         if not len(watched):
             continue
-        loss.advance(*grower.part(others), range(n_leaves), factors, code[:0], G, unused)
+        first.follow(watched)
         lost, wrong = loss.loss(watched)
         losses.append(lost)
         errors.append(wrong)
         watch = wrong if settings.watch_error else lost
         if clearly_less(watch, best, watch):
-            best, best_at = watch, len(trees)
-        elif len(trees) - best_at >= settings.patience:
+            best, best_at = watch, len(first.trees)
+        elif len(first.trees) - best_at >= settings.patience:
             break
-    if len(watched) and settings.finish > 0:
-        more = boost(loss, data, np.sort(np.concatenate([rows, watched])), watched[:0], sketch, replace(settings, n_rounds=max(1,round(settings.finish*len(trees))), finish=0.0), seed, run, first=first+len(trees))
-        return Boosted(trees + more.trees, np.array(losses), np.array(errors))
+    trees = first.trees
     if len(watched):
-        trees = trees[:best_at]
+        every = np.sort(np.concatenate([rows, watched]))
+        last = _Rounds(loss, data, every, sketch, settings, seed, run, before=len(trees))
+        while len(last.trees) < FINISH * len(trees) and last.advance():
+            pass
+        trees = trees + last.trees
     return Boosted(trees, np.array(losses), np.array(errors))
+
+
+class _Rounds:
+    """Rounds on the same rows; those `before` them are counted."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        data: Binned,
+        rows: Rows,
+        sketch: Callable[[int], Floats],
+        settings: Settings,
+        seed: int,
+        run: Run,
+        before: int = 0,
+    ) -> None:
+        self.loss, self.sketch, self.settings, self.seed, self.run = loss, sketch, settings, seed, run
+        self.before = before
+        self.trees: list[GrownTree] = []
+        self.code = sketch(before)
+        n, m = len(data.codes), len(self.code)
+        self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
+        self.words = np.zeros((n, n_words(m)), np.int64)
+        self.grower = Grower(data, rows, m, self.words.shape[1], settings.max_leaves)
+        self.values, self.room, self.factors = np.ones((3, settings.max_leaves, loss.width), np.float32)
+        self.grower.tree.segments[0] = 0, len(rows)
+        self._take(range(1))
+
+    def advance(self) -> bool:
+        """Grow a tree and take its steps; return False if no question gains anything."""
+        settings, t = self.settings, self.before + len(self.trees)
+        vectors = pack(self.G, self.h, self.words)
+        rules = SplitRules(
+            settings.l2 / vectors.curvature_unit,
+            settings.min_rows,
+            settings.max_features,
+            np.random.SeedSequence((self.seed, t)).generate_state(1, np.uint64)[0],
+        )
+        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth)
+        if n_leaves == 1:
+            return False
+        blocks = list(_leaf_blocks(self.grower.tree.segments[:n_leaves]))
+        self.run(self._find, blocks)
+        np.exp(self.values[:n_leaves], out=self.factors[:n_leaves])
+        self.code = self.sketch(t + 1)
+        self.run(self._take, blocks)
+        nodes, leaf, gain = self.grower.questions()
+        unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.code)
+        self.trees.append(GrownTree(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))
+        progress.reached(t + 1, settings.n_rounds, "rounds")
+        return True
+
+    def follow(self, rows: Rows) -> None:
+        """Take the steps of the last tree on other rows."""
+        order, segments = self.grower.part(rows.astype(np.uint32))
+        nothing, unread = self.code[:0], np.empty_like(self.h)
+        self.loss.advance(order, segments, range(len(segments)), self.factors, nothing, self.G, unread)
+
+    def _find(self, leaves: range) -> None:
+        settings = self.settings
+        self.loss.steps(self.grower.tree, leaves, settings.learning_rate, settings.l2, self.values, self.room)
+
+    def _take(self, leaves: range) -> None:
+        tree = self.grower.tree
+        self.loss.advance(tree.order, tree.segments, leaves, self.factors, self.code, self.G, self.h)
 
 
 def _leaf_blocks(segments: NDArray[np.int64]) -> Any:
