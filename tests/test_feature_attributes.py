@@ -179,6 +179,16 @@ def test_boosters_know_which_features_decide(booster):
     assert np.array_equal(model.margins(changed), model.margins(np.hstack([X, np.zeros((150, 1)), noise])))
 
 
+@pytest.mark.parametrize("booster", [AdaBoostMH, AdaBoostOC])
+def test_boosters_weigh_the_importances_of_their_estimators(booster):
+    model = booster(n_rounds=4, estimator=DecisionTreeClassifier(max_depth=2), random_state=0).fit(X, y)
+    kept = model.columns_.rounds
+    total = np.sum([one.coefficient * one.hypothesis.estimator.feature_importances_[:4] for one in kept], axis=0)
+    assert np.allclose(model.feature_importances_, total / total.sum())
+    linear = booster(n_rounds=4, estimator=LogisticRegression(max_iter=1000), random_state=0).fit(X, y)
+    assert not hasattr(linear, "feature_importances_")
+
+
 def test_importances_of_other_estimators_are_averaged():
     model = OutputCodeClassifier(RandomForestClassifier(5, random_state=0), code="one-vs-all").fit(X, y)
     own = [forest.feature_importances_ for forest in model.columns_.fitted.estimators]

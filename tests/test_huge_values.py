@@ -85,6 +85,15 @@ def test_training_refuses_by_row_and_column(model, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_counted_as_the_user_counts_them(kind):
+    data, weight = with_huge(1e200), np.ones(150)
+    weight[:50] = 0  # with them goes row 3
+    for model, labels in ((Classifier("ridge"), y), (Ridge(), y == 1)):
+        with pytest.raises(ValueError, match=r"X\[77, 2\]=-1e\+200 is too large"):
+            model.fit(kind(data), labels, sample_weight=weight)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [1e50, 1e99])
 @pytest.mark.parametrize("learner", [*PRODUCTS, LinearSVM(loss="hinge")], ids=repr)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

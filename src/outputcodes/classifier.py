@@ -19,6 +19,7 @@ from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.nested_parameters import in_place_of_names
 from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.sizes import numbered_as
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
@@ -275,29 +276,31 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             assert each is not None  # `_check_targets` refused the others
             asked = each
             code = MatrixCode(sets.code[known])
-        given = y, rows
+        given, numbers = (y, rows), np.arange(len(y))
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
         if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
-            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
+            X, labels, weight, numbers = take_rows(X, rows), labels[rows], weight[rows], rows
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
         if routing and all(map(refuses_weight, inner)):
             weight = None
-        problem = Problem(
-            learner,
-            X,
-            labels,
-            weight,
-            rows=rows,
-            class_weight=self._class_weights(targets.classes, labels[rows], None if weight is None else weight[rows]),
-            balanced=self.column_weight == "balanced",
-            given=given,
-            # What another kind of learner prepared is of no use.
-            like=like.problem.data if like is not None and type(like.problem.learner) is type(learner) else None,
-            n_jobs=self.n_jobs,
-            seed=as_seed(self.random_state),
-        )
+        own = None if weight is None else weight[rows]
+        with numbered_as(numbers):
+            problem = Problem(
+                learner,
+                X,
+                labels,
+                weight,
+                rows=rows,
+                class_weight=self._class_weights(targets.classes, labels[rows], own),
+                balanced=self.column_weight == "balanced",
+                given=given,
+                # What another kind of learner prepared is of no use.
+                like=like.problem.data if like is not None and type(like.problem.learner) is type(learner) else None,
+                n_jobs=self.n_jobs,
+                seed=as_seed(self.random_state),
+            )
         return Posed(problem, code, targets, asked)
 
     def _decoder_asked_for(self) -> Decoder:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,17 @@ LARGEST_MARGIN = 1e9
 LARGEST_SCORE = 1e300
 
 
+class HugeFeatureError(ValueError):
+    """A feature is too large to be multiplied."""
+
+    def __init__(self, row: int, column: int, value: float) -> None:
+        self.row, self.column, self.value = row, column, value
+        super().__init__(
+            f"X[{row}, {column}]={value:g} is too large: products of features beyond ±{LARGEST_FEATURE:g} overflow. "
+            "Scale the features, or remove the row."
+        )
+
+
 def is_huge(X: Any) -> bool:
     """Return whether a feature, dense or csr, is beyond ±LARGEST_FEATURE."""
     values = X.data if sp.issparse(X) else X
@@ -30,14 +43,20 @@ def refuse_huge(X: Any) -> None:
     >>> refuse_huge(np.array([[1.0, 2.0], [3.0, -1e200]]))
     Traceback (most recent call last):
     ...
-    ValueError: X[1, 1]=-1e+200 is too large: products of features beyond ±1e+100 overflow. Scale the features, ...
+    outputcodes._ground.sizes.HugeFeatureError: X[1, 1]=-1e+200 is too large: products of features beyond ...
     """
     if is_huge(X):
         row, column = largest_entry(X, beyond=LARGEST_FEATURE)
-        raise ValueError(
-            f"X[{row}, {column}]={X[row, column]:g} is too large: products of features beyond ±{LARGEST_FEATURE:g} "
-            "overflow. Scale the features, or remove the row."
-        )
+        raise HugeFeatureError(row, column, X[row, column])
+
+
+@contextmanager
+def numbered_as(rows: NDArray[np.intp]) -> Iterator[None]:
+    """Let the message of `refuse_huge` count rows as in the sample that the `rows` were taken from."""
+    try:
+        yield
+    except HugeFeatureError as error:
+        raise HugeFeatureError(rows[error.row], error.column, error.value) from error
 
 
 def without_huge(X: Any) -> Any:

@@ -58,7 +58,7 @@ class AdaBoostMH(SingleCallBooster):
     multilabel_ : bool
     code_matrix_ : ndarray of int8
         The one-vs-all code; in multilabel problems the distinct label sets of the sample, one per row.
-    n_rounds_, history_, columns_, decoder_ : as in `AdaBoostMO`
+    n_rounds_, history_, columns_, decoder_, feature_importances_ : as in `AdaBoostMO`
         The product of history_["Z"] bounds the Hamming loss on the training rows.
 
     References

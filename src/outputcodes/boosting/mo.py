@@ -69,6 +69,9 @@ class AdaBoostMO(SingleCallBooster):
     history_ : dict of arrays
         For each round "coefficient"; "error", the weight of the wrong pairs, where a prediction of 0 is half a
         mistake; "Z", the normaliser. The product of all Z is the mean exponential loss of the training pairs.
+    feature_importances_ : ndarray of shape (d,)
+        The share of each feature in the changes of the margins by the stumps, with sum 1; of an `estimator` its own
+        importances, weighted by the coefficients.
     columns_ : the kept rounds; for stumps arrays `feature`, `threshold`, `left`, `right` of shape (n_rounds_, L)
         If some columns of the code have only one sign, these arrays are in its `fitted` and describe the others.
     decoder_ : the decoder in use

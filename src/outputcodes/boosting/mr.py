@@ -74,7 +74,7 @@ class AdaBoostMR(Booster):
         If True, `decision_function` ranks the labels, and `predict` returns those with a positive margin.
     code_matrix_ : ndarray of int8
         The one-vs-all code, with two columns for two classes; in multilabel problems the distinct label sets.
-    n_rounds_, columns_, decoder_ : as in `AdaBoostMO`
+    n_rounds_, columns_, decoder_, feature_importances_ : as in `AdaBoostMO`
     history_ : dict of arrays
         For each round "coefficient", "Z" and the weights "better", "worse", "equal" of the triples that the hypothesis
         orders correctly, wrongly, or not at all. The product of all Z bounds the rank loss on the training rows.

@@ -59,6 +59,9 @@ class AdaBoostOC(ColouringBooster):
     history_ : dict of arrays (T,)
         "coefficient" α_t; "error" e_t and "separated" U_t, as needed by `outputcodes.bounds.oc_error_bound`. If a stump
         abstains on missing values, U_t leaves these out and e_t is the error on the rest.
+    feature_importances_ : ndarray of shape (d,)
+        The share of each feature in the changes of the margins by the stumps, with sum 1; of an `estimator` its own
+        importances, weighted by the coefficients.
     columns_ : the hypotheses; `margins(X)` is (n, T), α_t h_t(x)
     decoder_ : the decoder in use
 

@@ -90,6 +90,9 @@ class SmoothBoost(ColouringBooster):
         The γ in use, with the probabilistic coding.
     history_ : dict of arrays (T,)
         "coefficient" a_t, "error" e_t and "separated" U_t, as in `AdaBoostOC`.
+    feature_importances_ : ndarray of shape (d,)
+        The share of each feature in the changes of the margins by the stumps, with sum 1; of an `estimator` its own
+        importances, weighted by the coefficients.
     columns_ : the hypotheses; `margins(X)` is (n, T), a_t h_t(x) with a = ¼ ln((1 − e)/e)
     decoder_ : the decoder in use
 

@@ -12,8 +12,9 @@ from sklearn.base import is_classifier
 
 from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._histograms.binning import Binned, midpoints
+from outputcodes._histograms.importances import shares
 from outputcodes.learners.base import FittedColumns
-from outputcodes.learners.foreign import input_tags, weight_argument
+from outputcodes.learners.foreign import importances_of, input_tags, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
@@ -83,6 +84,11 @@ class Foreign(NamedTuple):
             return self.of_pairs(X)
         every = (np.full(n_rows_of(X), s) for s in range(self.n_columns))
         return np.column_stack([self.of_pairs(with_column(X, s, self.n_columns)) for s in every])
+
+    def feature_importances(self) -> Array | None:
+        """Return the estimator's own importances of the features, (d,), without those of a column's index, or None."""
+        found = importances_of(self.estimator)
+        return found if found is None or self.n_columns is None else found[: -self.n_columns]
 
     def of_pairs(self, X: Any) -> Array:
         """Return the predictions (n,) for rows in the form that the estimator was trained on."""
@@ -175,6 +181,13 @@ class ForeignRounds(KeptRounds):
         for F in self.staged_margins(X):
             last = F
         return last
+
+    def feature_importances(self) -> Array | None:
+        """Return the estimators' own importances, weighted by the coefficients of their rounds, or None."""
+        kept = [(one.coefficient, one.hypothesis) for one in self.rounds]
+        found = [(c, h.feature_importances()) for c, h in kept if isinstance(h, Foreign)]
+        known = [c * importances for c, importances in found if importances is not None]
+        return shares(np.sum(known, axis=0)) if len(known) == len(kept) else None
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins after each round, for a fixed code."""

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from outputcodes._ground.sizes import cut_margins, refuse_huge
+from outputcodes._ground.sizes import cut_margins, numbered_as, refuse_huge
 from outputcodes._ground.validation import check_n_jobs, check_weight
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
@@ -54,12 +54,16 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
+        numbers = np.arange(len(labels))
         if len(rows) < len(labels) and weight is not None and not get_tags(self).input_tags.pairwise:
+            numbers = rows
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
         # A kernel keeps its rows of weight 0, which may have a third label; their sign is never used.
         signs = np.minimum(np.searchsorted(self.classes_, labels), 1)
+        with numbered_as(numbers):
+            data = self.prepare(X)
         self.columns_ = self.fit_columns(
-            self.prepare(X),
+            data,
             signs,
             np.array([[-1], [+1]], dtype=np.int8),
             weight,

@@ -51,6 +51,8 @@ class LinearSVM(LinearLearner):
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
+    coef_, intercept_ : ndarrays, shapes (1, d) and (1,)
+        `decision_function` is X @ coef_.T + intercept_.
     columns_ : FittedLinear
         With `columns_.coef` (d, 1) and `columns_.intercept` (1,).
     n_iter_ : int

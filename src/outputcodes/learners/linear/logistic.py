@@ -48,6 +48,8 @@ class Logistic(LinearLearner):
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
+    coef_, intercept_ : ndarrays, shapes (1, d) and (1,)
+        `decision_function` is X @ coef_.T + intercept_; half of the log-odds, as the margins are.
     columns_ : FittedLinear
         `columns_.coef` (d, 1) and `columns_.intercept` (1,) are in units of log-odds.
     n_iter_ : int

@@ -72,6 +72,8 @@ class BoostedStumps(SharedLearner):
 
     Attributes
     ----------
+    feature_importances_ : ndarray, shape (d,)
+        The share of each feature in the changes of the margins by the stumps, with sum 1.
     columns_ : FittedStumps
         `feature`, `threshold`, `left`, `right`: arrays of shape (rounds, columns). The `gap` of its certificate is the
         exponential loss on the training rows, the product of all Z: an upper bound of the distance to the infimum.

@@ -76,6 +76,8 @@ class Tree(SharedLearner):
 
     Attributes
     ----------
+    feature_importances_ : ndarray, shape (d,)
+        The share of each feature in the decrease of the loss, with sum 1.
     columns_ : FittedTrees
         `nodes`, `roots`, `weights` and `answers`.
 
