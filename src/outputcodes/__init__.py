@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         selection,
         training,
     )
-    from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
+    from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
     from outputcodes.classifier import OutputCodeClassifier
     from outputcodes.direct import DecisionTree, MulticlassSVC
 
@@ -34,6 +34,7 @@ __all__ = [
     "AdaBoostMR",
     "AdaBoostOC",
     "DecisionTree",
+    "GradientBoost",
     "MulticlassSVC",
     "OutputCodeClassifier",
     "SmoothBoost",
@@ -59,6 +60,7 @@ _HOMES = {
     "AdaBoostMR": "boosting",
     "AdaBoostOC": "boosting",
     "DecisionTree": "direct",
+    "GradientBoost": "boosting",
     "MulticlassSVC": "direct",
     "OutputCodeClassifier": "classifier",
     "SmoothBoost": "boosting",

@@ -27,10 +27,9 @@ from outputcodes.codes import Code
 from outputcodes.learners.trees.boosted.forest import Forest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
-from outputcodes.learners.trees.boosted.rounds import boost
+from outputcodes.learners.trees.boosted.rounds import boost, set_aside
 from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
 from outputcodes.learners.trees.boosted.sketches import random_signs
-from outputcodes.learners.trees.stumps import hold_out
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -67,8 +66,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order: they are split by subsets.
     validation_fraction : float or None, default=0.1
-        The share of the rows of each class that is held out to find the number of rounds; a fifth as many rounds on all
-        rows follow. None runs all `n_rounds` on all rows.
+        The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
+        rounds on all rows follow. None runs all `n_rounds` on all rows.
     n_iter_no_change : int, default=20
         Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
@@ -158,7 +157,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         self.targets_: Targets = targets
         seed = as_seed(self.random_state)
         strata = np.zeros_like(labels) if targets.multilabel else labels
-        train, held = hold_out(np.arange(len(labels)), strata, self.validation_fraction, seed)
+        train, held = set_aside(np.arange(len(labels)), strata, self.validation_fraction, seed)
         loss: Multinomial | LogisticColumns
         if code is None:
             loss = Multinomial(labels, weight, len(targets.classes), train)
@@ -193,7 +192,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Return class scores (n, k), the logarithms of probabilities up to a number; for two classes one column."""
-        return self.targets_.decision(self._scores(X))
+        F = self._scores(X)
+        return self.targets_.decision(F)
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class; for a multilabel y indicators of the labels above ½."""

@@ -17,10 +17,9 @@ from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.boosted.forest import Forest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
-from outputcodes.learners.trees.boosted.rounds import boost
+from outputcodes.learners.trees.boosted.rounds import boost, set_aside
 from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
 from outputcodes.learners.trees.boosted.sketches import random_signs
-from outputcodes.learners.trees.stumps import hold_out
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -44,8 +43,8 @@ class BoostedTrees(SharedLearner):
     sketch : int, default=6
         How many columns of random signs a tree sees; with at most as many columns in the code it sees all gradients.
     validation_fraction : float or None, default=0.1
-        The share of the rows of each class that is held out to find the number of rounds; a fifth as many rounds on all
-        rows follow. None runs all `n_rounds` on all rows.
+        The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
+        rounds on all rows follow. None runs all `n_rounds` on all rows.
     n_iter_no_change : int, default=20
     n_jobs : int, optional
         The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
@@ -126,7 +125,7 @@ class BoostedTrees(SharedLearner):
         if not is_whole(self.sketch, 1):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
         taken = effective_rows(y, M, weight, rows)
-        train, held = hold_out(taken, y, self.validation_fraction, seed)
+        train, held = set_aside(taken, y, self.validation_fraction, seed)
         weight = np.ones(len(y)) if weight is None else weight
         columns = LogisticColumns(y, weight, class_weights(M, column_weight) * M, train)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import clearly_less
+from outputcodes._ground.folds import deck_of
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
@@ -55,6 +56,24 @@ class Boosted:
     trees: list[GrownTree]
     losses: NDArray[np.float64]
     errors: NDArray[np.float64]
+
+
+def set_aside(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to train on and those to watch: a share of all rows, spread evenly over the classes.
+
+    A class keeps at least one row to train on; small classes have a row to watch now and then.
+
+    >>> train, watched = set_aside(np.arange(20), np.repeat([0, 1], [12, 8]), 0.25, seed=0)
+    >>> np.bincount(np.repeat([0, 1], [12, 8])[watched])
+    array([3, 2])
+    """
+    if fraction is None:
+        return rows, rows[:0]
+    deck = rows[deck_of(y[rows], np.random.default_rng(seed))]
+    place = np.arange(len(deck))
+    watched = np.floor((place + 1) * fraction) > np.floor(place * fraction)
+    watched[np.unique(y[deck], return_index=True)[1]] = False
+    return np.sort(deck[~watched]), np.sort(deck[watched])
 
 
 def boost(
