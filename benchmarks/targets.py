@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Target:
@@ -23,10 +25,14 @@ class Target:
         return (self.most is None or value <= self.most) and (self.least is None or value >= self.least)
 
     def __str__(self) -> str:
-        # Three digits, but no powers of ten.
-        bound = f"at most {round(self.most, 3):g}" if self.most is not None else f"at least {self.least:g}"
+        bound = f"at most {_plainly(self.most)}" if self.most is not None else f"at least {self.least:g}"
         where = "".join(f", {value}" for value in self.where.values())
         return f"{self.column} {bound}{where}"
+
+
+def _plainly(bound: float) -> str:
+    """Write a bound with three digits and without powers of ten."""
+    return np.format_float_positional(bound, precision=3, fractional=False, trim="-")
 
 
 TARGETS = (

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from joblib import parallel_config
 from sklearn import multiclass
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -282,7 +283,7 @@ def test_nested_parameters_and_search():
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
     for found, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
         decoder = LossBased("hinge", zeros=found["decoder__zeros"])
-        by_hand = OutputCodeClassifier(SVC(C=found["estimator__C"]), code=Dense(n_candidates=10), decoder=decoder)
+        by_hand = clone(model).set_params(estimator=SVC(C=found["estimator__C"]), decoder=decoder)
         assert score == pytest.approx(cross_val_score(by_hand, X, y, cv=3).mean())
     assert search.best_estimator_.estimator.C == search.best_params_["estimator__C"]
     assert search.best_estimator_.decoder_.zeros == search.best_params_["decoder__zeros"]

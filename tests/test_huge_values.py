@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, DecisionTree, MulticlassSVC, SmoothBoost
 from outputcodes import OutputCodeClassifier as Classifier
@@ -106,6 +107,24 @@ def test_large_features_overflow_nowhere(learner, size, kind):
 def test_questions_about_features_need_no_products(model):
     data = with_huge(LARGEST)
     assert (model.fit(data, y).predict(data) == y).mean() > 0.9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", [1e300, LARGEST])
+def test_trees_in_single_precision_predict_huge_rows(kind, value):
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    for model in (Classifier(tree), Classifier(tree, variant="single-call"), AdaBoostMO(n_rounds=3, estimator=tree)):
+        model.fit(kind(X), y)
+        # A threshold can't tell these from the largest number of single precision.
+        assert np.array_equal(model.margins(kind(with_huge(value))), model.margins(kind(with_huge(3e38))))
+
+
+def test_other_refusals_are_passed_on():
+    model = Classifier(DecisionTreeClassifier(random_state=0)).fit(X, y)
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(np.where(X == X[0, 0], np.inf, X))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(with_huge(1e300)[:, :3])
 
 
 @pytest.mark.parametrize("kind", KINDS)

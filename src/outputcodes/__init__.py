@@ -4,8 +4,9 @@ Labels pick rows of a code; a learner fits every column and returns margins; a d
 and returns class scores.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from outputcodes._ground.lazy import lazily
 
 if TYPE_CHECKING:
     from outputcodes import (
@@ -52,29 +53,12 @@ __all__ = [
     "training",
 ]
 
-# Where the classes are; all other names are modules. A module is imported when it is first used: the import of the
-# package then takes no time, and a classifier doesn't wait for what only the command line needs.
-_HOMES = {
-    "AdaBoostMH": "boosting",
-    "AdaBoostMO": "boosting",
-    "AdaBoostMR": "boosting",
-    "AdaBoostOC": "boosting",
-    "DecisionTree": "direct",
-    "GradientBoost": "boosting",
-    "MulticlassSVC": "direct",
-    "OutputCodeClassifier": "classifier",
-    "SmoothBoost": "boosting",
+# A module is imported when it is first used: the import of the package then takes no time, and a classifier doesn't
+# wait for what only the command line needs.
+_CLASSES = {
+    "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "GradientBoost", "SmoothBoost"),
+    "classifier": ("OutputCodeClassifier",),
+    "direct": ("DecisionTree", "MulticlassSVC"),
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'outputcodes' has no attribute {name!r}")
-    module = import_module(f"outputcodes.{_HOMES.get(name, name)}")
-    # Kept, so that this function is called once per name.
-    globals()[name] = getattr(module, name) if name in _HOMES else module
-    return globals()[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+_MODULES = [name for name in __all__ if name.islower()]
+__getattr__, __dir__ = lazily(__name__, _MODULES, _CLASSES)

@@ -88,6 +88,13 @@ def test_bytes_in_a_parquet_file_can_be_left_out(tmp_path):
     assert [len(chunk) for chunk in read_chunks(path, table.schema)] == [2]
 
 
+def test_labels_in_bytes_are_not_said_to_be_left_out(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [1, 2], "class": [b"a", b"b"]}).to_parquet(path)
+    with pytest.raises(errors.WrongKindError, match=r"column 'class' holds bytes, .*: save it as text\.$"):
+        read(path, "class")
+
+
 @pytest.mark.parametrize("target", [None, "class", "name"])
 def test_another_encoding_is_named_wherever_it_is_met(tmp_path, target):
     path = written(tmp_path / "t.csv", "name,x,class\nJürgen,1,ä\nZoë,2,ö\n", "latin-1")

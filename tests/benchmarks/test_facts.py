@@ -75,6 +75,13 @@ def test_targets_are_met_or_missed(made_up, monkeypatch):
     assert facts.targets("absent") == "- Target: ratio at least 1: not measured yet."
 
 
+@pytest.mark.parametrize(
+    ("most", "text"), [(1e-4, "0.0001"), (1 / 3, "0.333"), (0.1, "0.1"), (2.0, "2"), (1000, "1000")]
+)
+def test_a_bound_is_written_with_three_digits(most, text):
+    assert str(Target("any", "ratio", most=most)) == f"ratio at most {text}"
+
+
 def test_every_target_is_on_the_page():
     template = (ROOT / "benchmarks" / "RESULTS.template.md").read_text(encoding="utf-8")
     assert {target.results for target in TARGETS} == set(re.findall(r'targets\("(\w+)"\)', template))

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 LARGEST_FEATURE = 1e100
 # Larger margins carry no more information; every loss is still finite here.
 LARGEST_MARGIN = 1e9
+# The largest number of estimators that convert X to float32, as scikit-learn's trees do.
+LARGEST_SINGLE = float(np.finfo(np.float32).max)
 # Differences and small multiples of such scores stay finite.
 LARGEST_SCORE = 1e300
 
@@ -61,12 +63,25 @@ def numbered_as(rows: NDArray[np.intp]) -> Iterator[None]:
 
 def without_huge(X: Any) -> Any:
     """Return X with features beyond ±LARGEST_FEATURE cut there; X itself if there are none."""
-    if not is_huge(X):
+    return _cut(X, LARGEST_FEATURE) if is_huge(X) else X
+
+
+def in_single_precision(X: Any) -> Any:
+    """Return X with features that float32 can't hold cut at its largest numbers; X itself if there are none.
+
+    What is no array of numbers is returned as it is.
+    """
+    values = X.data if sp.issparse(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype != np.float64:
         return X
+    return _cut(X, LARGEST_SINGLE) if (np.abs(values) > LARGEST_SINGLE).any() else X
+
+
+def _cut(X: Any, largest: float) -> Any:
     if not sp.issparse(X):
-        return np.clip(X, -LARGEST_FEATURE, LARGEST_FEATURE)
+        return np.clip(X, -largest, largest)
     cut = X.copy()
-    np.clip(cut.data, -LARGEST_FEATURE, LARGEST_FEATURE, out=cut.data)
+    np.clip(cut.data, -largest, largest, out=cut.data)
     return cut
 
 

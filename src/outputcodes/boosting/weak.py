@@ -14,7 +14,7 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.importances import shares
 from outputcodes.learners.base import FittedColumns
-from outputcodes.learners.foreign import importances_of, input_tags, weight_argument
+from outputcodes.learners.foreign import importances_of, input_tags, output_of, weight_argument
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import with_column
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
@@ -94,9 +94,9 @@ class Foreign(NamedTuple):
         """Return the predictions (n,) for rows in the form that the estimator was trained on."""
         if self.confident and hasattr(self.estimator, "predict_proba"):
             positive = np.asarray(self.estimator.classes_) == 1
-            p: Array = np.asarray(self.estimator.predict_proba(X), dtype=np.float64)[:, positive].sum(axis=1)
+            p: Array = output_of(self.estimator.predict_proba, X)[:, positive].sum(axis=1)
         else:
-            p = np.asarray(self.estimator.predict(X), dtype=np.float64)
+            p = output_of(self.estimator.predict, X)
         return 2 * p - 1
 
 

@@ -17,7 +17,7 @@ from sklearn.utils import InputTags, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from outputcodes._ground.sizes import LARGEST_MARGIN
+from outputcodes._ground.sizes import LARGEST_MARGIN, in_single_precision
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 
@@ -194,18 +194,34 @@ def targets_of(estimator: Any, signs: NDArray[np.int8]) -> NDArray[Any]:
     return signs.astype(np.float64) if is_regressor(estimator) else (signs > 0).astype(np.intp)
 
 
+def output_of(method: Callable[[Any], Any], X: Any) -> Array:
+    """Return the output of a fitted estimator's method on X.
+
+    If the estimator refuses features that single precision can't hold, they count as the largest number that it can.
+    """
+    try:
+        # The conversion of such features overflows before the estimator refuses them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            output = method(X)
+    except ValueError:
+        if (cut := in_single_precision(X)) is X:
+            raise
+        output = method(cut)
+    return np.asarray(output, dtype=np.float64)
+
+
 def read_margins(estimator: Any, X: Any, scale: float) -> Array:
     """Return the margins of one fitted column, positive on the side of +1."""
     if not is_regressor(estimator) and hasattr(estimator, "decision_function"):
-        f = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        f = output_of(estimator.decision_function, X)
         f = f[:, -1] - f[:, 0] if f.ndim == 2 and f.shape[1] == 2 else f.reshape(-1)
     elif not is_regressor(estimator) and hasattr(estimator, "predict_proba"):
         positive = list(estimator.classes_).index(1)
-        p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, positive]
+        p = output_of(estimator.predict_proba, X)[:, positive]
         p = np.clip(p, SMALLEST_PROBABILITY, 1 - SMALLEST_PROBABILITY)
         f = np.log(p / (1 - p)) / 2
     else:
-        f = np.asarray(estimator.predict(X), dtype=np.float64).reshape(-1)
+        f = output_of(estimator.predict, X).reshape(-1)
         f = f if is_regressor(estimator) else 2 * f - 1
     if np.isnan(f).any():
         raise ValueError(f"{estimator!r} returned NaN for row {int(np.flatnonzero(np.isnan(f))[0])} of X.")

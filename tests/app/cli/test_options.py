@@ -52,6 +52,22 @@ def test_without_a_learner_the_default_is_that_of_python(run, fruit, tmp_path):
     assert ", ".join(named.values()) in done.out
 
 
+@pytest.mark.parametrize(
+    ("words", "decodes"),
+    [((), "hamming"), (("--probability", "softmax"), "hamming"), (("--probability", "likelihood"), "likelihood")],
+)
+def test_the_decoder_that_is_named_is_the_one_that_predicts(run, fruit, tmp_path, words, decodes):
+    path = tmp_path / "m.skops"
+    done = run("fit", fruit, "--learner", "ridge", "--decoder", "hamming", *words, "--out", path)
+    assert done.code == 0, done.err
+    assert f"(ridge, all-pairs, {decodes})" in done.out
+    model, manifest = persistence.load(path)
+    assert manifest.summary["decoder"] == decodes
+    X, fitted = model[:-1].transform(tables.read(fruit).frame), model[-1]
+    own = fitted.decoder_.predict(fitted.margins(X), fitted.code_matrix_)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[own])
+
+
 def test_parameters_of_a_learner(run, fruit, tmp_path):
     words = ("--learner", "kernel-svm", "--param", "C=10", "--param", "gamma=0.5", "--out", tmp_path / "m.skops")
     assert run("fit", fruit, *words).code == 0

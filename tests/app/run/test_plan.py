@@ -35,6 +35,14 @@ def test_the_plan_suits_the_table_and_says_so(size, gone, stays):
     assert not asked.left_out
 
 
+def test_systems_alone_are_said_nothing_about_codes():
+    # Three classes have few splits, and the quick plan few codes.
+    for quick in (False, True):
+        plan = make_plan(1000, 3, learners=["svc", "maxent"], quick=quick)
+        assert (plan.left_out, [cell.learner for cell in plan.cells]) == ((), ["svc", "maxent"])
+    assert "dense" in " ".join(make_plan(1000, 3, learners=["svc", "ridge"]).left_out)
+
+
 def test_by_default_every_learner_and_system_is_tried():
     tried = [cell.learner for cell in make_plan(1000, 5).cells]
     assert set(tried) == {*LEARNERS, *SYSTEMS}

@@ -79,7 +79,9 @@ def fit_file(
     if table.notes:
         facts["notes"] = list(table.notes)
     if isinstance(final, OutputCodeClassifier):
-        facts |= {"code": code or DEFAULT.code, "decoder": decoder or DEFAULT.decoder}
+        # These probabilities decode in place of the decoder.
+        decodes = probability if probability in ("likelihood", "coupling") else decoder
+        facts |= {"code": code or DEFAULT.code, "decoder": decodes or DEFAULT.decoder}
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     summary = training_summary(model, table, **facts)

@@ -65,7 +65,7 @@ def make_plan(
     hurried: list[str] = []
     size = Size(n, k, features)
     for part, names in given.items():
-        if names is not None:
+        if names is not None or (part != "learners" and all(name in SYSTEMS for name in chosen["learners"])):
             continue
         planned = {name: planning for name, planning in _planned(tables[part]) if planning.tried}
         if part == "codes" and ordered:

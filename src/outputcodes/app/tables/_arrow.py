@@ -42,7 +42,7 @@ def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
         if pa.types.is_nested(kind):
             raise errors.WrongKindError(f"{path}: column {field.name!r} holds {kind}, not single values.")
         if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-            raise _of_bytes(path, field.name, is_text)
+            raise _of_bytes(path, field.name, is_text, is_needed=field.name in request.types)
         # An order of categories matters for labels, which are read whole.
         if pa.types.is_dictionary(kind) and kind.ordered and request.rows is None:
             continue
@@ -54,10 +54,9 @@ def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
     return table.unify_dictionaries().to_pandas(date_as_object=False, ignore_metadata=True)
 
 
-def _of_bytes(path: Path, name: str, is_text: bool) -> errors.TableError:
+def _of_bytes(path: Path, name: str, is_text: bool, is_needed: bool) -> errors.TableError:
     if is_text:
         return errors.WrongEncodingError(f"{path}: column {name!r} is not UTF-8 text; {OTHER_ENCODING}")
-    return errors.WrongKindError(
-        f"{path}: column {name!r} holds bytes, which are neither numbers nor text: leave it out, drop=[{name!r}] "
-        f"(--drop {name}), or save it as text."
-    )
+    # A column that was asked for by name, such as the target, can't be left out.
+    remedy = "save it as text" if is_needed else f"leave it out, drop=[{name!r}] (--drop {name}), or save it as text"
+    return errors.WrongKindError(f"{path}: column {name!r} holds bytes, which are neither numbers nor text: {remedy}.")
