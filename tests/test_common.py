@@ -22,6 +22,7 @@ from outputcodes import (
     AdaBoostMR,
     AdaBoostOC,
     DecisionTree,
+    GradientBoost,
     MulticlassSVC,
     OutputCodeClassifier,
     SmoothBoost,
@@ -88,6 +89,8 @@ CLASSIFIERS = [
     MulticlassSVC(),
     MulticlassSVC("linear"),
     MulticlassSVC(formulation="weston-watkins", gamma=0.1, tol=1e-9),
+    GradientBoost(10),
+    GradientBoost(10, sketch=2, validation_fraction=None, max_features=0.5),
     DecisionTree(),
     DecisionTree(("axis", "oblique", "sphere"), "entropy"),
     DecisionTree(pruning=0.01),
@@ -106,6 +109,8 @@ def allowed(classifier):
         if classifier.kernel == "precomputed":
             return dict.fromkeys(indefinite, reason)
         return dict.fromkeys(WEIGHTS, ITERATIVE) if classifier.tol == MulticlassSVC().tol else {}
+    if isinstance(classifier, GradientBoost):
+        return dict.fromkeys(WEIGHTS, "features are cut into bins of rows, and gradients are rounded")
     if isinstance(classifier, OutputCodeClassifier) and classifier.estimator is None:
         return dict.fromkeys(WEIGHTS, ITERATIVE)
     if isinstance(getattr(classifier, "estimator", None), INEXACT):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         selection,
         training,
     )
-    from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
+    from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
     from outputcodes.classifier import OutputCodeClassifier
     from outputcodes.direct import DecisionTree, MulticlassSVC
 
@@ -35,6 +35,7 @@ __all__ = [
     "AdaBoostMR",
     "AdaBoostOC",
     "DecisionTree",
+    "GradientBoost",
     "MulticlassSVC",
     "OutputCodeClassifier",
     "SmoothBoost",
@@ -55,7 +56,7 @@ __all__ = [
 # A module is imported when it is first used: the import of the package then takes no time, and a classifier doesn't
 # wait for what only the command line needs.
 _CLASSES = {
-    "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "SmoothBoost"),
+    "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "GradientBoost", "SmoothBoost"),
     "classifier": ("OutputCodeClassifier",),
     "direct": ("DecisionTree", "MulticlassSVC"),
 }

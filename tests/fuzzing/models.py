@@ -37,6 +37,7 @@ ESTIMATORS: dict[str, Any] = {
     "kernel-svm, folded bias": learners.KernelSVM(bias="folded", gamma=1.0, max_iter=1000),
     "linear-svm, hinge": learners.LinearSVM(loss="hinge", max_iter=100),
     "stumps": learners.BoostedStumps(n_rounds=5),
+    "boosted-trees": learners.BoostedTrees(n_rounds=5),
     "SVC": SVC(max_iter=1000),
     # Its other solver draws from one generator for all threads.
     "LinearSVC": LinearSVC(dual=False, max_iter=100),
@@ -52,6 +53,7 @@ ALONE: dict[str, Any] = {
     "AdaBoostMO": oc.AdaBoostMO(n_rounds=5),
     "AdaBoostOC": oc.AdaBoostOC(n_rounds=5, random_state=0),
     "SmoothBoost": oc.SmoothBoost(n_rounds=5, random_state=0),
+    "GradientBoost": oc.GradientBoost(10, random_state=0),
     "MulticlassSVC": oc.MulticlassSVC(max_iter=1000),
     "MulticlassSVC, linear": oc.MulticlassSVC("linear", max_iter=1000),
     "DecisionTree": oc.DecisionTree(),

@@ -9,12 +9,14 @@ from outputcodes.learners.names import LEARNERS, as_learner
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.shared import SharedLearner
 from outputcodes.learners.single_call import SingleCall
+from outputcodes.learners.trees.boosted_trees import BoostedTrees
 from outputcodes.learners.trees.stumps import BoostedStumps
 from outputcodes.learners.trees.tree import Tree
 
 __all__ = [
     "LEARNERS",
     "BoostedStumps",
+    "BoostedTrees",
     "Certificate",
     "FittedColumns",
     "KernelSVM",

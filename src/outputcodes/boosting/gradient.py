@@ -1,0 +1,283 @@
+"""Gradient boosting with a fresh code every round: one tree for all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length, compute_class_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from outputcodes._ground import progress
+from outputcodes._ground.blocks import threads
+from outputcodes._ground.targets import OneLabel, Targets, indicates_labels, label_sets
+from outputcodes._ground.validation import (
+    as_seed,
+    check_classes,
+    check_n_jobs,
+    check_targets,
+    check_weight,
+)
+from outputcodes._histograms.binning import bin_features, categorical_mask
+from outputcodes.codes import Code
+from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.logistic import LogisticColumns
+from outputcodes.learners.trees.boosted.multinomial import Multinomial
+from outputcodes.learners.trees.boosted.rounds import boost, set_aside
+from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
+from outputcodes.learners.trees.boosted.sketches import random_signs
+
+Array = NDArray[np.float64]
+Floats = NDArray[np.float32]
+# Scores are rounded to this, so that different scores have different probabilities.
+GRAIN = 2.0**-32
+
+
+class GradientBoost(ClassifierMixin, BaseEstimator):
+    """Gradient boosting of the multinomial loss with one tree per round for all classes.
+
+    Each round draws a code of a few columns, projects the gradients of all classes on them, grows one tree that splits
+    on these projections, and gives every leaf of it a value for every class by a Newton step. A round therefore costs
+    one tree, not one per class. For a multilabel y, every label has its own logistic loss.
+
+    Parameters
+    ----------
+    n_rounds : int, default=500
+        The largest number of rounds.
+    learning_rate : float, default=0.1
+        The factor of the Newton steps.
+    max_leaves : int, default=64
+    max_depth : int, optional
+    min_rows : int, default=1
+        The smallest number of rows in a leaf.
+    l2 : float or "auto", default="auto"
+        The penalty on the values of leaves; "auto" is 10 / k² for k classes, and 1 for labels.
+    sketch : int or Code, default=6
+        What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
+        drawn again if it is random. With at most this many classes the tree sees all gradients.
+    max_features : float, default=1.0
+        The share of the features that a leaf may ask about, drawn for each leaf.
+    max_bins : int, default=255
+        Features with more distinct values are cut into so many bins at quantiles.
+    categorical_features : list of int or mask of bool, optional
+        Features whose values, any numbers, have no order: they are split by subsets.
+    validation_fraction : float or None, default=0.1
+        The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
+        rounds on all rows follow. None runs all `n_rounds` on all rows.
+    n_iter_no_change : int, default=20
+        Rounds without a smaller loss on the held-out rows after which these join.
+    monitor : {"loss", "error"}, default="loss"
+        What is compared on the held-out rows.
+    class_weight : dict, "balanced" or None, default=None
+    warm_start : bool, default=False
+        Continue the rounds of the last `fit` on the same data.
+    n_jobs : int, optional
+        Threads.
+    random_state : int, RandomState or None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    n_rounds_ : int
+    forest_ : Forest
+    history_ : dict
+        "loss" and "error" of the held-out rows after each round.
+    feature_importances_ : ndarray of shape (d,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> X, y = load_digits(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    >>> model = GradientBoost(random_state=0).fit(X, y)
+    >>> bool(model.score(X_test, y_test) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_rounds: int = 500,
+        *,
+        learning_rate: float = 0.1,
+        max_leaves: int = 64,
+        max_depth: int | None = None,
+        min_rows: int = 1,
+        l2: float | Literal["auto"] = "auto",
+        sketch: int | Code = 6,
+        max_features: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 20,
+        monitor: Literal["loss", "error"] = "loss",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_rows = min_rows
+        self.l2 = l2
+        self.sketch = sketch
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.monitor = monitor
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Boost on a sample. Rows of weight zero are left out."""
+        X = self._check_features(X, reset=True)
+        labels, targets, code = self._check_targets(X, y)
+        weight = check_weight(sample_weight, len(labels))
+        weight = np.ones(len(labels)) if weight is None else weight
+        rows = np.flatnonzero(weight)
+        if targets is None:
+            known = check_classes(labels[rows])
+            targets = OneLabel(known)
+            labels, rows = np.searchsorted(known, labels), rows
+            weight = weight * self._class_weights(known, labels, weight)
+        X, labels, weight = X[rows], labels[rows], weight[rows]
+        self.targets_: Targets = targets
+        seed = as_seed(self.random_state)
+        strata = np.zeros_like(labels) if targets.multilabel else labels
+        train, held = set_aside(np.arange(len(labels)), strata, self.validation_fraction, seed)
+        loss: Multinomial | LogisticColumns
+        if code is None:
+            loss = Multinomial(labels, weight, len(targets.classes), train)
+        else:
+            loss = LogisticColumns(labels, weight, code.astype(np.float64), train)
+        settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0)
+        sketches = self._sketches(loss.width, seed)
+        data = bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]))
+        with (
+            progress.showing(self.verbose),
+            progress.phase(type(self).__name__, self.n_rounds, "rounds"),
+            threads(check_n_jobs(self.n_jobs)) as run,
+        ):
+            boosted = boost(loss, data, train, held, sketches, settings, seed, run)
+        self.forest_ = Forest(loss.base, boosted.trees, X.shape[1])
+        self.n_rounds_ = len(boosted.trees)
+        self.history_ = {"loss": boosted.losses, "error": boosted.errors}
+        return self
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels that can be predicted, in sorted order; for a multilabel y its columns, 0..L-1."""
+        if not hasattr(self, "targets_"):
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
+        return self.targets_.classes
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in what all questions gained, (d,)."""
+        check_is_fitted(self)
+        return self.forest_.feature_importances()
+
+    def decision_function(self, X: Any) -> Array:
+        """Return class scores (n, k), the logarithms of probabilities up to a number; for two classes one column."""
+        F = self._scores(X)
+        return self.targets_.decision(F)
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class; for a multilabel y indicators of the labels above ½."""
+        return self._predictions(self._scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of the classes, (n, k); for a multilabel y of each label."""
+        return self._probabilities(self._scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Array]:
+        """Yield the class scores after each round."""
+        for F in self._staged_scores(X):
+            yield self.targets_.decision(F)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predictions after each round."""
+        yield from map(self._predictions, self._staged_scores(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
+        """Yield the probabilities after each round."""
+        yield from map(self._probabilities, self._staged_scores(X))
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return _rounded(self.forest_.scores(self._check_features(X, reset=False)))
+
+    def _staged_scores(self, X: Any) -> Iterator[Array]:
+        check_is_fitted(self)
+        yield from map(_rounded, self.forest_.staged_scores(self._check_features(X, reset=False)))
+
+    def _predictions(self, F: Array) -> Any:
+        best = (F > 0).astype(np.intp) if self.targets_.multilabel else F.argmax(axis=1)
+        return self.targets_.predictions(best)
+
+    def _probabilities(self, F: Array) -> Array:
+        P: Array = expit(2 * F) if self.targets_.multilabel else softmax(F, axis=1)
+        return P
+
+    def _sketches(self, width: int, seed: int) -> Callable[[int], Floats]:
+        """Return the function from a round to the code that its tree sees, (m, width)."""
+        if isinstance(self.sketch, Code):
+            code = self.sketch
+            return lambda t: code.draw(width, random_state=_round_seed(seed, t)).matrix().T.astype(np.float32)
+        if not is_whole(self.sketch, 1):
+            raise ValueError(
+                f"sketch={self.sketch!r} must be an integer of at least 1, or a code of outputcodes.codes."
+            )
+        columns, balanced = int(self.sketch), not self.targets_.multilabel
+        return lambda t: random_signs(width, columns, np.random.default_rng((seed, t)), balanced=balanced)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Array:
+        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        checked: Array = np.require(X, requirements=["C", "W"])
+        return checked
+
+    def _check_targets(self, X: Array, y: Any) -> tuple[NDArray[Any], Targets | None, NDArray[np.int8] | None]:
+        """Return the label of each row, None and None; or the label set of each row, the targets and the sets."""
+        if not indicates_labels(y):
+            return check_targets(self, X, y), None, None
+        if self.class_weight is not None:
+            raise ValueError("y is multilabel, and class_weight is for classes: give sample_weight.")
+        sets = label_sets(y)
+        check_consistent_length(X, sets.numbers)
+        return sets.numbers, sets.targets, sets.code
+
+    def _class_weights(self, known: NDArray[Any], y: NDArray[np.intp], weight: Array) -> Array:
+        if self.class_weight is None:
+            return np.ones(len(y))
+        factors = compute_class_weight(self.class_weight, classes=known, y=known[y], sample_weight=weight)
+        if not ((factors > 0) & np.isfinite(factors)).all():
+            raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
+        return np.asarray(factors)[y]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_label = self.class_weight is None
+        return tags
+
+
+def _round_seed(seed: int, t: int) -> int:
+    return int(np.random.SeedSequence((seed, t)).generate_state(1)[0])
+
+
+def _rounded(F: Array) -> Array:
+    """Return scores whose differences survive an exponential, so that all outputs agree on the largest."""
+    return np.rint(F / GRAIN) * GRAIN

@@ -1,0 +1,1 @@
+"""Boosted trees: one tree per round for all classes, or columns, grown on a sketch of their gradients."""

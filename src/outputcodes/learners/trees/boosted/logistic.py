@@ -1,0 +1,125 @@
+"""The logistic loss Σ_ij w_ij ln(1 + exp(-2 s_ij F_ij)) of all columns of a code: gradients, sketches and Newton steps.
+
+s_ij = M[y_i, j] is the sign of row i in column j, and w_ij its weight there, 0 where the row is absent. The factor 2
+makes F half of the log-odds, as it is for the exponential loss.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from outputcodes._histograms.vector_growth import GrowingTree
+from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.intp]
+
+
+class LogisticColumns:
+    """The margins of all rows in all columns.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Rows of the code.
+    weight : ndarray of shape (n,)
+    signed : ndarray of shape (k, L)
+        The sign of each class in each column times its weight there.
+    rows : ndarray
+        The rows that give the shares of the signs.
+    """
+
+    def __init__(self, y: Rows, weight: NDArray[np.float64], signed: NDArray[np.float64], rows: Rows) -> None:
+        self.y, self.weight, self.signed = y, weight.astype(np.float32), signed.astype(np.float32)
+        of_class = np.bincount(y[rows], weight[rows], len(signed))
+        plus, minus = of_class @ np.maximum(signed, 0), of_class @ np.maximum(-signed, 0)
+        few = 1e-3 * (plus + minus)
+        self.base = np.log((plus + few) / (minus + few)) / 2
+        self.F = np.tile(self.base.astype(np.float32), (len(y), 1))
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.base)
+
+    def start(self, scores: NDArray[np.float64]) -> None:
+        """Set the margins, (n, L)."""
+        self.F[:] = scores
+
+    def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
+        """Set values[l], (L,), to the Newton steps of some leaves."""
+        state = self.F, self.y, self.weight, self.signed
+        where = tree.order, tree.segments, leaves.start, leaves.stop
+        leaf_steps(*state, *where, np.float32(rate), np.float32(l2), values, room)
+
+    def advance(
+        self, order: Any, segments: Any, leaves: range, factors: Floats, sketch: Floats, G: Floats, h: Floats
+    ) -> None:
+        """Add the logarithms of the factors of the leaves to the margins, and sketch the gradients that result."""
+        state = self.F, self.y, self.weight, self.signed
+        advance(*state, order, segments, leaves.start, leaves.stop, np.log(factors), sketch, G, h)
+
+    def loss(self, rows: Rows) -> tuple[float, float]:
+        """Return the mean loss over rows and columns, and the share of wrong signs, of some rows."""
+        signed = self.signed[self.y[rows]].astype(np.float64) * self.weight[rows, None]
+        z, total = np.sign(signed) * self.F[rows], np.abs(signed).sum()
+        return float(np.abs(signed).ravel() @ np.logaddexp(0, -2 * z).ravel() / total), float(
+            np.abs(signed).ravel() @ (z <= 0).ravel() / total
+        )
+
+
+@njit(nogil=True, cache=True, inline="always")
+def slope_of(sign, margin):  # type: ignore[no-untyped-def]
+    """Return (gradient, curvature) of -ln σ(2 s F) towards the sign, for a weight of |s|."""
+    if sign == 0.0:
+        return 0.0, 0.0
+    p = 1.0 / (1.0 + exp(-2.0 * margin))
+    size = abs(sign)
+    return 2.0 * size * ((1.0 if sign > 0.0 else 0.0) - p), 4.0 * size * p * (1.0 - p)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def leaf_steps(F, y, weight, signed, order, segments, first, last, rate, l2, values, curvature):  # type: ignore[no-untyped-def]
+    """Set values[l] to rate · Σ gradients / (Σ curvatures + l2), column by column, for the leaves first..last-1."""
+    L = F.shape[1]
+    for leaf in range(first, last):
+        g, h = values[leaf], curvature[leaf]
+        for j in range(L):
+            g[j] = 0.0
+            h[j] = 0.0
+        for p in range(segments[leaf, 0], segments[leaf, 1]):
+            i = order[p]
+            w, signs = weight[i], signed[y[i]]
+            for j in range(L):
+                slope, bend = slope_of(signs[j], F[i, j])
+                g[j] += w * slope
+                h[j] += w * bend
+        for j in range(L):
+            g[j] = min(max(rate * g[j] / (h[j] + l2), -LONGEST), LONGEST) if h[j] > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def advance(F, y, weight, signed, order, segments, first, last, steps, sketch, G, h):  # type: ignore[no-untyped-def]
+    """Add the steps of their leaf to the rows of F; set G[i] = w_i Σ_j sketch[:, j] gradient_ij and h[i] likewise."""
+    L, m = F.shape[1], len(sketch)
+    along = np.empty(L, np.float32)
+    for leaf in range(first, last):
+        step = steps[leaf]
+        for p in range(segments[leaf, 0], segments[leaf, 1]):
+            i = order[p]
+            signs, total = signed[y[i]], 0.0
+            for j in range(L):
+                F[i, j] += step[j]
+                along[j], bend = slope_of(signs[j], F[i, j])
+                total += bend
+            for q in range(m):
+                column, sum_along = sketch[q], np.float32(0.0)
+                for j in range(L):
+                    sum_along += column[j] * along[j]
+                G[i, q] = weight[i] * sum_along
+            h[i] = weight[i] * total

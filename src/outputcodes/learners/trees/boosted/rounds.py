@@ -1,0 +1,191 @@
+"""Rounds of gradient boosting: sketch the gradients, grow one tree, give its leaves a value for every column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._ground import progress
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.choosing import clearly_less
+from outputcodes._ground.folds import deck_of
+from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.vector_growth import Grower
+from outputcodes._histograms.vector_splits import SplitRules
+from outputcodes._histograms.vector_sums import n_words, pack
+from outputcodes.learners.trees.boosted.forest import GrownTree, sparse_leaves
+from outputcodes.learners.trees.boosted.settings import Settings
+
+Rows = NDArray[np.intp]
+Floats = NDArray[np.float32]
+# Rows whose leaves one thread handles at a time.
+ROWS_AT_A_TIME = 4096
+# Rounds on all rows after those that held some out, as a share of these.
+FINISH = 0.2
+
+
+class Loss(Protocol):
+    """What the rounds lower: `Multinomial` or `LogisticColumns`."""
+
+    base: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """The number of classes, or of columns."""
+
+    def steps(self, tree: Any, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
+        """Set values[l], (width,), to the Newton steps of some leaves."""
+
+    def advance(
+        self, order: Any, segments: Any, leaves: range, factors: Floats, sketch: Floats, G: Floats, h: Floats
+    ) -> None:
+        """Take the steps whose exponentials are the factors, and sketch the gradients that result."""
+
+    def loss(self, rows: Rows) -> tuple[float, float]:
+        """Return the mean loss and the share of errors of some rows."""
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """The trees of the rounds, and the loss and the error of the watched rows after each round."""
+
+    trees: list[GrownTree]
+    losses: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+
+def set_aside(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to train on and those to watch: a share of all rows, spread evenly over the classes.
+
+    A class keeps at least one row to train on; small classes have a row to watch now and then.
+
+    >>> train, watched = set_aside(np.arange(20), np.repeat([0, 1], [12, 8]), 0.25, seed=0)
+    >>> np.bincount(np.repeat([0, 1], [12, 8])[watched])
+    array([3, 2])
+    """
+    if fraction is None:
+        return rows, rows[:0]
+    deck = rows[deck_of(y[rows], np.random.default_rng(seed))]
+    place = np.arange(len(deck))
+    watched = np.floor((place + 1) * fraction) > np.floor(place * fraction)
+    watched[np.unique(y[deck], return_index=True)[1]] = False
+    return np.sort(deck[~watched]), np.sort(deck[watched])
+
+
+def boost(
+    loss: Loss,
+    data: Binned,
+    rows: Rows,
+    watched: Rows,
+    sketch: Callable[[int], Floats],
+    settings: Settings,
+    seed: int,
+    run: Run,
+) -> Boosted:
+    """Boost on some rows until the loss (or error) of the watched rows no longer falls; then they join for a while.
+
+    `sketch(t)` returns the code (m, width) that the tree of round t sees. Watched rows are too good to be only watched:
+    a share `FINISH` of the rounds is added on all rows. Without watched rows all rounds are run.
+    """
+    first = _Rounds(loss, data, rows, sketch, settings, seed, run)
+    losses, errors = [], []
+    best, best_at = np.inf, 0
+    while len(first.trees) < settings.n_rounds and first.advance():
+        if not len(watched):
+            continue
+        first.follow(watched)
+        lost, wrong = loss.loss(watched)
+        losses.append(lost)
+        errors.append(wrong)
+        watch = wrong if settings.watch_error else lost
+        if clearly_less(watch, best, watch):
+            best, best_at = watch, len(first.trees)
+        elif len(first.trees) - best_at >= settings.patience:
+            break
+    trees = first.trees
+    if len(watched):
+        every = np.sort(np.concatenate([rows, watched]))
+        last = _Rounds(loss, data, every, sketch, settings, seed, run, before=len(trees))
+        while len(last.trees) < FINISH * len(trees) and last.advance():
+            pass
+        trees = trees + last.trees
+    return Boosted(trees, np.array(losses), np.array(errors))
+
+
+class _Rounds:
+    """Rounds on the same rows; those `before` them are counted."""
+
+    def __init__(
+        self,
+        loss: Loss,
+        data: Binned,
+        rows: Rows,
+        sketch: Callable[[int], Floats],
+        settings: Settings,
+        seed: int,
+        run: Run,
+        before: int = 0,
+    ) -> None:
+        self.loss, self.sketch, self.settings, self.seed, self.run = loss, sketch, settings, seed, run
+        self.before = before
+        self.trees: list[GrownTree] = []
+        self.code = sketch(before)
+        n, m = len(data.codes), len(self.code)
+        self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
+        self.words = np.zeros((n, n_words(m)), np.int64)
+        self.grower = Grower(data, rows, m, self.words.shape[1], settings.max_leaves)
+        self.values, self.room, self.factors = np.ones((3, settings.max_leaves, loss.width), np.float32)
+        self.grower.tree.segments[0] = 0, len(rows)
+        self._take(range(1))
+
+    def advance(self) -> bool:
+        """Grow a tree and take its steps; return False if no question gains anything."""
+        settings, t = self.settings, self.before + len(self.trees)
+        vectors = pack(self.G, self.h, self.words)
+        rules = SplitRules(
+            settings.l2 / vectors.curvature_unit,
+            settings.min_rows,
+            settings.max_features,
+            np.random.SeedSequence((self.seed, t)).generate_state(1, np.uint64)[0],
+        )
+        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth)
+        if n_leaves == 1:
+            return False
+        blocks = list(_leaf_blocks(self.grower.tree.segments[:n_leaves]))
+        self.run(self._find, blocks)
+        np.exp(self.values[:n_leaves], out=self.factors[:n_leaves])
+        self.code = self.sketch(t + 1)
+        self.run(self._take, blocks)
+        nodes, leaf, gain = self.grower.questions()
+        unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.code)
+        self.trees.append(GrownTree(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))
+        progress.reached(t + 1, settings.n_rounds, "rounds")
+        return True
+
+    def follow(self, rows: Rows) -> None:
+        """Take the steps of the last tree on other rows."""
+        order, segments = self.grower.part(rows.astype(np.uint32))
+        nothing, unread = self.code[:0], np.empty_like(self.h)
+        self.loss.advance(order, segments, range(len(segments)), self.factors, nothing, self.G, unread)
+
+    def _find(self, leaves: range) -> None:
+        settings = self.settings
+        self.loss.steps(self.grower.tree, leaves, settings.learning_rate, settings.l2, self.values, self.room)
+
+    def _take(self, leaves: range) -> None:
+        tree = self.grower.tree
+        self.loss.advance(tree.order, tree.segments, leaves, self.factors, self.code, self.G, self.h)
+
+
+def _leaf_blocks(segments: NDArray[np.int64]) -> Any:
+    """Yield ranges of leaves with about `ROWS_AT_A_TIME` rows each."""
+    start = rows = 0
+    for leaf, (first, last) in enumerate(segments):
+        rows += last - first
+        if rows >= ROWS_AT_A_TIME or leaf == len(segments) - 1:
+            yield range(start, leaf + 1)
+            start, rows = leaf + 1, 0

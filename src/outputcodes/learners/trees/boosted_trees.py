@@ -1,0 +1,174 @@
+"""Boosted trees for all columns of a code at once: every leaf has a value for every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from outputcodes._ground.blocks import threads
+from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import Planning
+from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
+from outputcodes.learners.base import FittedColumns
+from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.logistic import LogisticColumns
+from outputcodes.learners.trees.boosted.rounds import boost, set_aside
+from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
+from outputcodes.learners.trees.boosted.sketches import random_signs
+
+Rows = NDArray[np.intp]
+Array = NDArray[np.float64]
+
+
+class BoostedTrees(SharedLearner):
+    """Gradient boosting of the logistic loss of all columns, with one tree per round for all of them.
+
+    Each round projects the gradients of all columns on a few columns of random signs, grows one tree that splits on
+    these projections, and gives every leaf of it a value for every column by a Newton step. See
+    `outputcodes.boosting.GradientBoost`, which boosts the multinomial loss without a code.
+
+    Parameters
+    ----------
+    n_rounds : int, default=500
+        The largest number of rounds.
+    learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features, monitor :
+        As in `GradientBoost`.
+    l2 : float or "auto", default="auto"
+        The penalty on the values of leaves; "auto" is 1.
+    sketch : int, default=6
+        How many columns of random signs a tree sees; with at most as many columns in the code it sees all gradients.
+    validation_fraction : float or None, default=0.1
+        The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
+        rounds on all rows follow. None runs all `n_rounds` on all rows.
+    n_iter_no_change : int, default=20
+    n_jobs : int, optional
+        The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
+    random_state : int, optional
+        Seeds the binary classifier's own `fit`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OutputCodeClassifier(BoostedTrees(n_rounds=20), code="one-vs-all").fit(X, y).predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    """
+
+    planning = Planning(cost=58)
+    takes_nan: ClassVar[bool] = True
+    joint: ClassVar[bool] = True
+    loss = "logistic"
+
+    def __init__(
+        self,
+        n_rounds: int = 500,
+        *,
+        learning_rate: float = 0.1,
+        max_leaves: int = 64,
+        max_depth: int | None = None,
+        min_rows: int = 1,
+        l2: float | Literal["auto"] = "auto",
+        sketch: int = 6,
+        max_features: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 20,
+        monitor: Literal["loss", "error"] = "loss",
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_rounds = n_rounds
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_rows = min_rows
+        self.l2 = l2
+        self.sketch = sketch
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.monitor = monitor
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def prepare(self, X: Any, like: Binned | None = None) -> Binned:
+        """Bin the features, at the quantiles of `like` if given."""
+        checked_settings(self, 1.0)
+        X = self._as_features(X)
+        return bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]), like)
+
+    def fit_columns(
+        self,
+        data: Binned,
+        y: Rows,
+        M: AnyCode,
+        weight: Array | None = None,
+        column_weight: Array | None = None,
+        *,
+        rows: Rows | None = None,
+        init: FittedBoostedTrees | None = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> FittedBoostedTrees:
+        """Boost all columns of M together; `init` is ignored."""
+        M = np.asarray(M)
+        settings, L = checked_settings(self, 1.0), M.shape[1]
+        if not is_whole(self.sketch, 1):
+            raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
+        taken = effective_rows(y, M, weight, rows)
+        train, held = set_aside(taken, y, self.validation_fraction, seed)
+        weight = np.ones(len(y)) if weight is None else weight
+        columns = LogisticColumns(y, weight, class_weights(M, column_weight) * M, train)
+
+        def sketch(t: int) -> NDArray[np.float32]:
+            return random_signs(L, int(self.sketch), np.random.default_rng((seed, t)), balanced=False)
+
+        with threads(n_jobs) as run:
+            boosted = boost(columns, data, train, held, sketch, settings, seed, run)
+        return FittedBoostedTrees(Forest(columns.base, boosted.trees, data.X.shape[1]))
+
+
+class FittedBoostedTrees(FittedColumns):
+    """All columns of a code, as the values of the leaves of one forest.
+
+    Attributes
+    ----------
+    forest : Forest
+    """
+
+    def __init__(self, forest: Forest) -> None:
+        self.forest = forest
+
+    def margins(self, X: Any, rows: Rows | None = None) -> Array:
+        """Return (n, L) margins of X, or of some rows of prepared data."""
+        return self.forest.scores(self._features(X, rows))
+
+    def staged_margins(self, X: Any) -> Iterator[Array]:
+        """Yield the margins (n, L) of new X after each round."""
+        for F in self.forest.staged_scores(self._features(X, None)):
+            yield F.copy()
+
+    def feature_importances(self) -> Array:
+        """Return the share of each feature in what all questions gained, (d,)."""
+        return self.forest.feature_importances()
+
+    def _features(self, X: Any, rows: Rows | None) -> Array:
+        if isinstance(X, Binned):
+            X = X.X
+        else:
+            X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+            if X.shape[1] != self.forest.n_features:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but the trees were trained on {self.forest.n_features}."
+                )
+        chosen: Array = np.require(X if rows is None else X[rows], requirements=["C", "W"])
+        return chosen

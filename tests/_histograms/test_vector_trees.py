@@ -1,0 +1,129 @@
+"""Trees on rows with vectors: exact sums, and the best question of every region by brute force."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from outputcodes._histograms.binning import bin_features
+from outputcodes._histograms.questions import find_leaves
+from outputcodes._histograms.vector_growth import Grower
+from outputcodes._histograms.vector_splits import SplitRules
+from outputcodes._histograms.vector_sums import fill, high, low, n_words, pack
+
+
+def sample(m, seed, categories=False):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(40, 3)) * 2)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    data = bin_features(X, 255, np.array([False, False, categories]))
+    G, h = rng.normal(size=(40, m)).astype(np.float32), rng.random(40).astype(np.float32)
+    return data, pack(G, h, np.empty((40, n_words(m)), np.int64))
+
+
+def unpacked(vectors, m):
+    halves = np.stack([low(vectors.words), high(vectors.words)], axis=2).reshape(len(vectors.words), -1)
+    return halves[:, : m + 2].astype(float)
+
+
+@pytest.mark.parametrize("m", [1, 4, 6, 9])
+def test_histograms_are_exact_sums(m):
+    data, vectors = sample(m, seed=m)
+    histogram = np.empty(data.offsets[-1] * n_words(m), np.int64)
+    rows = np.arange(5, 40, dtype=np.uint32)
+    fill(data.codes, rows, data.offsets, vectors.words, histogram)
+    expected = np.zeros((data.offsets[-1], n_words(m)), np.int64)
+    for f in range(3):
+        np.add.at(expected, data.offsets[f] + data.codes[rows, f], vectors.words[rows])
+    np.testing.assert_array_equal(histogram.reshape(expected.shape), expected)
+
+
+def test_rounding_is_small_and_sums_never_overflow():
+    rng = np.random.default_rng(0)
+    G, h = rng.normal(size=(1000, 6)).astype(np.float32), rng.random(1000).astype(np.float32)
+    G[:, 3] = 5.0  # all of one sign: the largest sum
+    vectors = pack(G, h, np.empty((1000, 4), np.int64))
+    whole = unpacked(vectors, 6)
+    np.testing.assert_allclose(whole[:, :6] * vectors.gradient_unit, G, atol=vectors.gradient_unit)
+    np.testing.assert_allclose(whole[:, 6] * vectors.curvature_unit, h, atol=vectors.curvature_unit)
+    assert (whole[:, 7] == 1).all()
+    assert np.abs(whole[:, :7]).sum(axis=0).max() < 2**31
+
+
+def sides(data, rows):
+    """Every question about a set of rows: the mask of those that go to the left."""
+    for f in range(3):
+        codes, missing = data.codes[rows, f], data.n_bins[f]
+        if data.categorical[f]:
+            present = np.unique(codes)
+            for size in range(1, len(present)):
+                for chosen in combinations(present, size):
+                    yield np.isin(codes, chosen)
+            continue
+        for cut in range(missing):
+            yield codes <= cut
+            yield (codes <= cut) | (codes == missing)
+
+
+def worth(values, m, l2):
+    total = values.sum(axis=0)
+    return (total[:m] ** 2).sum() / (total[m] + l2)
+
+
+def best_gain(data, values, rows, m, l2, min_rows):
+    gains = [0.0]
+    for left in sides(data, rows):
+        if min(left.sum(), (~left).sum()) >= min_rows:
+            parts = worth(values[rows[left]], m, l2) + worth(values[rows[~left]], m, l2)
+            gains.append(parts - worth(values[rows], m, l2))
+    return max(gains)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("m", "categories", "min_rows"), [(6, False, 1), (6, False, 4), (3, False, 1), (1, True, 1)])
+def test_every_leaf_is_parted_by_the_best_question(m, categories, min_rows, seed):
+    # With one gradient, the best subset of categories is among those in its order (Fisher 1958).
+    data, vectors = sample(m, seed, categories)
+    values = unpacked(vectors, m)
+    l2 = 0.3 / vectors.curvature_unit
+    rules = SplitRules(l2, min_rows, 1.0, np.uint64(0))
+    regions = [np.arange(40)]
+    for n_leaves in range(2, 7):
+        # One more leaf than before: the one whose question gains most.
+        grower = Grower(data, np.arange(40), m, n_words(m), n_leaves)
+        assert grower.grow(vectors.words, rules, 100) == n_leaves
+        segments = grower.tree.segments[:n_leaves]
+        grown = [np.sort(grower.tree.order[first:last].astype(int)) for first, last in segments]
+        gains = [best_gain(data, values, rows, m, l2, min_rows) for rows in regions]
+        before = sum(worth(values[rows], m, l2) for rows in regions)
+        after = sum(worth(values[rows], m, l2) for rows in grown)
+        assert after - before == pytest.approx(max(gains), rel=1e-9)
+        regions = grown
+
+
+@pytest.mark.parametrize("categories", [False, True])
+def test_rows_find_their_leaves_by_codes_and_by_values(categories):
+    data, vectors = sample(6, 3, categories)
+    grower = Grower(data, np.arange(40), 6, 4, 8)
+    grower.grow(vectors.words, SplitRules(1.0, 1, 1.0, np.uint64(0)), 100)
+    expected = np.empty(40, int)
+    for leaf, (first, last) in enumerate(grower.tree.segments):
+        expected[grower.tree.order[first:last]] = leaf
+    order, segments = grower.part(np.arange(40, dtype=np.uint32))
+    for leaf, (first, last) in enumerate(segments):
+        np.testing.assert_array_equal(expected[order[first:last]], leaf)
+    nodes, leaves, _ = grower.questions()
+    reached = np.empty(40, np.intp)
+    find_leaves(data.X, 0, nodes, reached)
+    np.testing.assert_array_equal(leaves[reached], expected)
+
+
+def test_a_share_of_the_features_is_asked_about():
+    data, vectors = sample(6, 1)
+    asked = set()
+    for seed in range(30):
+        grower = Grower(data, np.arange(40), 6, 4, 2)
+        grower.grow(vectors.words, SplitRules(1.0, 1, 0.34, np.uint64(seed)), 100)
+        asked.add(int(grower.tree.nodes[0, 0]))
+    # Every feature at some root, and now and then none: then there is no question.
+    assert asked == {-1, 0, 1, 2}

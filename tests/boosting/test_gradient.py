@@ -1,0 +1,163 @@
+"""GradientBoost and the learner "boosted-trees": what the trees of all rounds predict, and what does not change it."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.datasets import load_digits, load_iris, make_classification
+from sklearn.metrics import log_loss
+
+from outputcodes import GradientBoost, OutputCodeClassifier, codes
+from outputcodes._ground.blocks import serially
+from outputcodes._histograms.binning import bin_features
+from outputcodes.learners import BoostedTrees
+from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.multinomial import Multinomial
+from outputcodes.learners.trees.boosted.rounds import boost
+from outputcodes.learners.trees.boosted.settings import checked_settings
+from outputcodes.learners.trees.boosted.sketches import random_signs
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600], y[:600], X[600:900], y[600:900]
+
+
+def test_the_forest_gives_the_probabilities_of_the_training(digits):
+    X, y, *_ = digits
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
+    data = bin_features(X, 255, np.arange(64) % 7 == 0)
+    loss, every = Multinomial(y, np.ones(len(y)), 10, np.arange(len(y))), np.arange(len(y))
+
+    def sketch(t):
+        return random_signs(10, 6, np.random.default_rng(t), balanced=True)
+
+    settings = checked_settings(GradientBoost(n_rounds=25), 0.1)
+    boosted = boost(loss, data, every[::2], every[1::2], sketch, settings, 0, serially)
+    # Rows that were trained on, watched, and trained on at the end all took the steps of their leaves.
+    F = Forest(loss.base, boosted.trees, 64).scores(X)
+    np.testing.assert_allclose(softmax(F, axis=1), loss.P * loss.scale[:, None], atol=1e-4)
+    assert len(boosted.trees) == 30
+
+
+@pytest.mark.parametrize("code", [codes.OneVsAll(), codes.Hadamard()])
+def test_all_gradients_or_a_code_that_keeps_their_lengths_give_the_same_trees(code):
+    # Gradients sum to 0: 2e_c - 1 projects them on twice the gradient of class c, and three orthogonal columns that sum
+    # to 0 keep the length of all vectors of four numbers that do.
+    X, y = make_classification(300, 10, n_informative=6, n_classes=4, random_state=0)
+    whole = GradientBoost(20, sketch=4, random_state=0).fit(X, y)
+    coded = GradientBoost(20, sketch=code, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(whole.decision_function(X), coded.decision_function(X))
+    fewer = GradientBoost(20, sketch=2, random_state=0).fit(X, y)
+    assert (fewer.decision_function(X) != whole.decision_function(X)).any()
+
+
+@pytest.mark.parametrize(
+    "model", [GradientBoost(30, random_state=0), GradientBoost(30, validation_fraction=None, random_state=1)]
+)
+def test_outputs_agree_and_jobs_change_nothing(model, digits):
+    X, y, X_test, _ = digits
+    model.set_params(n_jobs=1).fit(X, y)
+    scores, P, predicted = model.decision_function(X_test), model.predict_proba(X_test), model.predict(X_test)
+    np.testing.assert_array_equal(scores.argmax(axis=1), predicted)
+    np.testing.assert_array_equal(P.argmax(axis=1), predicted)
+    np.testing.assert_allclose(P, softmax(scores, axis=1))
+    *_, last = model.staged_predict_proba(X_test)
+    np.testing.assert_allclose(last, P, atol=1e-9)
+    assert sum(1 for _ in model.staged_predict(X_test)) == model.n_rounds_
+    # Boosting lowers the loss of the rows it is trained on.
+    losses = [log_loss(y, stage) for stage in model.staged_predict_proba(X)]
+    assert losses[-1] < losses[5] < losses[0] < np.log(10)
+    again = model.set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X_test), scores)
+    assert again.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_held_out_rows_end_the_rounds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(3, size=300)  # nothing to learn
+    model = GradientBoost(400, random_state=0, n_iter_no_change=5).fit(X, y)
+    best = model.history_["loss"].argmin() + 1
+    assert len(model.history_["loss"]) == best + 5
+    # A fifth as many rounds on all rows follow.
+    assert model.n_rounds_ == len(model.history_["loss"]) + np.ceil(0.2 * len(model.history_["loss"]))
+    assert len(GradientBoost(30, validation_fraction=None).fit(X, y).history_["loss"]) == 0
+
+
+def test_categories_are_split_by_subsets():
+    # The class is the parity of the category: no single threshold tells more than one category from its neighbours.
+    category = np.repeat(np.arange(12.0), 20)
+    X, y = category[:, None], (category % 2).astype(int)
+    parameters = {"n_rounds": 1, "max_leaves": 2, "validation_fraction": None, "learning_rate": 1.0}
+    told = GradientBoost(**parameters, categorical_features=[0]).fit(X, y)
+    np.testing.assert_array_equal(told.predict(X), y)
+    assert (GradientBoost(**parameters).fit(X, y).predict(X) != y).any()
+
+
+def test_missing_values_are_a_side_of_their_own():
+    X, y = np.array([[1.0], [2.0], [np.nan], [np.nan]] * 10), np.array([0, 0, 1, 1] * 10)
+    model = GradientBoost(5, validation_fraction=None, learning_rate=1.0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_labels_on_their_own():
+    X, y = load_iris(return_X_y=True)
+    Y = np.column_stack([y == 0, y == 2, y == 0]).astype(int)
+    model = GradientBoost(20, random_state=0).fit(X, Y)
+    P = model.predict_proba(X)
+    # Equal labels have equal gradients and steps.
+    np.testing.assert_allclose(P[:, 0], P[:, 2], atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X), P > 0.5)
+
+
+def test_a_class_weight_is_a_sample_weight():
+    X, y = load_iris(return_X_y=True)
+    parameters = {"n_rounds": 10, "validation_fraction": None, "random_state": 0}
+    weighted = GradientBoost(**parameters).fit(X, y, sample_weight=np.array([1.0, 3.0, 1.0])[y])
+    named = GradientBoost(**parameters, class_weight={1: 3.0}).fit(X, y)
+    np.testing.assert_array_equal(named.decision_function(X), weighted.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_rounds": 0}, "n_rounds=0 must be an integer of at least 1"),
+        ({"max_leaves": 1}, "max_leaves=1 must be an integer of at least 2"),
+        ({"max_depth": 0}, "max_depth=0 must be None or an integer"),
+        ({"learning_rate": 2}, "learning_rate=2 must be a number above 0, and at most 1"),
+        ({"l2": -1}, "l2=-1 must be 'auto' or a positive number"),
+        ({"sketch": 0}, "sketch=0 must be an integer of at least 1, or a code"),
+        ({"max_bins": 256}, "max_bins=256 must be an integer from 2 to 255"),
+        ({"validation_fraction": 1}, "validation_fraction=1 must be None or a number between 0 and 1"),
+        ({"monitor": "x"}, "monitor='x' must be 'loss' or 'error'"),
+        ({"class_weight": {0: -1}}, "class_weight={0: -1} must hold positive numbers only"),
+    ],
+)
+def test_bad_parameters_are_refused_by_name(parameters, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        GradientBoost(**parameters).fit(X, y)
+
+
+def test_the_learner_under_every_kind_of_code(digits):
+    X, y, X_test, _ = digits
+    for code in ("one-vs-all", "dense", "sparse"):
+        model = OutputCodeClassifier(BoostedTrees(15), code=code, random_state=0).fit(X, y)
+        *_, last = model.columns_.fitted.staged_margins(X_test)
+        np.testing.assert_allclose(last, model.columns_.fitted.margins(X_test))
+        two = OutputCodeClassifier(BoostedTrees(15), code=code, random_state=0, n_jobs=2).fit(X, y)
+        np.testing.assert_array_equal(two.decision_function(X_test), model.decision_function(X_test))
+
+
+def test_rows_that_a_column_leaves_out_do_not_move_it():
+    # Class 2 is absent from column 0 and far away: what its rows are called in column 1 changes nothing for the others.
+    X, y = load_iris(return_X_y=True)
+    X[y == 2] += 100
+    learner = BoostedTrees(10, validation_fraction=None, max_leaves=3, learning_rate=1.0)
+    data = learner.prepare(X)
+    margins = learner.fit_columns(data, y, np.array([[1, 1], [-1, 1], [0, -1]])).margins(data, np.arange(100))
+    alone = learner.fit_columns(data, y, np.array([[1], [-1], [0]])).margins(data, np.arange(100))
+    np.testing.assert_array_equal(margins[:, 0] > 0, y[:100] == 0)
+    np.testing.assert_array_equal(alone[:, 0] > 0, y[:100] == 0)
+    # Both signs are equally frequent without class 2.
+    assert learner.fit_columns(data, y, np.array([[1], [-1], [0]])).forest.base == pytest.approx(0)
