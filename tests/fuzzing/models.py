@@ -135,7 +135,7 @@ def run(number: int) -> str:
             predicted, numbers = answers(model, case.X_new)
         except ValueError as refusal:
             # Estimators of others may return NaN at 1e200, which we refuse by name; ours predict every row.
-            check(case.foreign, f"a row is refused: {refusal}")
+            check(case.foreign and "returned NaN for row" in str(refusal), f"a row is refused: {refusal}")
             check_message(str(refusal))
             return f"predict: {refusal}"
         again = clone(case.model).set_params(**_two_jobs(case.model)).fit(case.X, case.y, **case.fit_parameters)

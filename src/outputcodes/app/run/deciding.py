@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.words import quoted
 from outputcodes.app.report import Answers
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.tables import Schema, TableError
-from outputcodes.app.tables.schema import listed
 from outputcodes.decisions import REJECTED, code_distance, decide, with_priors
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ def read_costs(path: str | Path, classes: Sequence[str], rejected: str) -> Array
         raise TableError(
             f"{path} (--cost) must have a row for each true class, {', '.join(classes)}, and a column for each "
             f"decision: the same and, to reject rows, {rejected!r}. It has the rows "
-            f"{listed(row[0] for row in rows) or 'none'} and the columns {listed(decisions) or 'none'}."
+            f"{quoted(row[0] for row in rows) or 'none'} and the columns {quoted(decisions) or 'none'}."
         )
     return np.array(
         [[_cost(path, true, found[true], decisions.index(one), one) for one in expected] for true in classes]

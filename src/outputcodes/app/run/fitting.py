@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
 
+from outputcodes._ground.words import quoted
 from outputcodes.app import persistence
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
 from outputcodes.app.tables import Table
-from outputcodes.app.tables.schema import listed
 from outputcodes.bounds import hamming_error_bound
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import CODES, min_distance
@@ -106,7 +106,7 @@ def _sorted_as_text(table: Table, code: str | None) -> list[str]:
     if code not in CODES or not CODES[code]().ordered or table.schema.order or table.target.dtype.kind == "i":
         return []
     return [
-        f"code={code!r} (--code {code}) takes the classes in alphabetical order, {listed(classes)}; if that is not "
+        f"code={code!r} (--code {code}) takes the classes in alphabetical order, {quoted(classes)}; if that is not "
         "their order from the lowest to the highest, give it: order=[…] (--order)."
     ]
 
