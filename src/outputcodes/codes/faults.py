@@ -80,17 +80,17 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
     >>> check_code([[1, -1], [-1, 1], [1, -1]])
     Traceback (most recent call last):
     ...
-    ValueError: equal rows 0 and 2: the later class could never be predicted; make every row different.
+    ValueError: code: equal rows 0 and 2: the later class could never be predicted; make every row different.
     """
     M = as_entries(M)
     zero_rows, zero_columns = np.flatnonzero(~M.any(axis=1)), np.flatnonzero(~M.any(axis=0))
     if zero_rows.size:
-        raise ValueError(f"all-zero rows {_some(zero_rows)}: no column learns these classes; give them ±1.")
+        raise ValueError(f"code: all-zero rows {_some(zero_rows)}: no column learns these classes; give them ±1.")
     if zero_columns.size:
-        raise ValueError(f"all-zero columns {_some(zero_columns)}: they learn nothing; remove them.")
+        raise ValueError(f"code: all-zero columns {_some(zero_columns)}: they learn nothing; remove them.")
     if (equal := repeated_rows(M)).size:
         raise ValueError(
-            f"equal rows {_some(equal)}: the later class could never be predicted; make every row different."
+            f"code: equal rows {_some(equal)}: the later class could never be predicted; make every row different."
         )
     if (one_sided := one_sided_columns(M)).size:
         fault = (
@@ -99,12 +99,12 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
         )
         live = np.delete(M, one_sided, axis=1)
         if strict or not live.size:
-            raise ValueError(fault)
+            raise ValueError(f"code: {fault}")
         if (zero_rows := np.flatnonzero(~live.any(axis=1))).size:
-            raise ValueError(f"rows {_some(zero_rows)} are zero in all columns with both signs: {fault}")
+            raise ValueError(f"code: rows {_some(zero_rows)} are zero in all columns with both signs: {fault}")
         if (equal := repeated_rows(live)).size:
-            raise ValueError(f"rows {_some(equal)} are equal in all columns with both signs: {fault}")
-        warnings.warn(fault, UserWarning, stacklevel=2)
+            raise ValueError(f"code: rows {_some(equal)} are equal in all columns with both signs: {fault}")
+        warnings.warn(f"code: {fault}", UserWarning, stacklevel=2)
     if (unseparated := unseparated_pairs(M)).size:
         warnings.warn(
             f"rows that no column opposes {_some(unseparated)}: no column separates these classes; add a "
