@@ -100,6 +100,16 @@ def test_missing_values_are_a_side_of_their_own():
     np.testing.assert_array_equal(model.predict(X), y)
 
 
+def test_nothing_to_ask_about():
+    y = np.array([0, 0, 0, 1, 2] * 4)
+    model = GradientBoost(5, random_state=0).fit(np.zeros((20, 2)), y)
+    assert model.n_rounds_ == 0
+    np.testing.assert_array_equal(model.predict(np.ones((3, 2))), 0)
+    np.testing.assert_array_equal(model.feature_importances_, 0)
+    learner = OutputCodeClassifier(BoostedTrees(5), code="one-vs-all").fit(np.zeros((20, 2)), y)
+    np.testing.assert_array_equal(learner.predict(np.ones((3, 2))), 0)
+
+
 def test_labels_on_their_own():
     X, y = load_iris(return_X_y=True)
     Y = np.column_stack([y == 0, y == 2, y == 0]).astype(int)

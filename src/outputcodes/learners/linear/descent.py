@@ -113,7 +113,11 @@ class Tile:
 
     def estimate(self) -> Array:
         """Return the relative gap summed during the last epoch; infinity if it did not visit all examples."""
-        relative: Array = self.gap / np.maximum(self.value, np.finfo(float).tiny) if self.whole else self.gap + np.inf
+        if not self.whole:
+            return self.gap + np.inf
+        # Features of almost 0 may have an objective of almost 0: the relative gap is then infinite too.
+        with np.errstate(over="ignore"):
+            relative: Array = self.gap / np.maximum(self.value, np.finfo(float).tiny)
         return relative
 
     def coefficients(self) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.questions import AXIS, LEAF, Nodes, goes_left
+from outputcodes._histograms.questions import AXIS, LEAF, Nodes, empty_nodes, goes_left
 
 Array = NDArray[np.float64]
 
@@ -55,19 +55,20 @@ class Forest:
         n_values = np.array([len(tree.leaves.values) for tree in trees], dtype=np.int64)
         n_numbers = np.array([len(tree.nodes.pool) for tree in trees], dtype=np.int64)
         self.roots = np.cumsum(n_nodes) - n_nodes
-        self.nodes = Nodes(*(_joined(parts) for parts in zip(*(tree.nodes for tree in trees), strict=True)))
+        parts = zip(*(empty_nodes(0, 0), *(tree.nodes for tree in trees)), strict=True)
+        self.nodes = Nodes(*map(np.concatenate, parts))
         self.nodes.left[:] += np.repeat(self.roots, n_nodes)
         self.nodes.at[:] += np.repeat(np.cumsum(n_numbers) - n_numbers, n_nodes)
-        self.leaf = _joined([tree.leaf for tree in trees])
+        self.leaf = np.concatenate([np.zeros(0, np.int64), *(tree.leaf for tree in trees)])
         self.leaf[self.leaf >= 0] += np.repeat(np.cumsum(n_leaves) - n_leaves, n_nodes)[self.leaf >= 0]
         shift = np.cumsum(n_values) - n_values
-        starts = [tree.leaves.starts[:-1] + at for tree, at in zip(trees, shift, strict=True)]
+        starts = (tree.leaves.starts[:-1] + at for tree, at in zip(trees, shift, strict=True))
         self.leaves = Leaves(
-            np.append(_joined(starts), n_values.sum()).astype(np.int64),
-            _joined([tree.leaves.where for tree in trees]),
-            _joined([tree.leaves.values for tree in trees]),
+            np.concatenate([*starts, [n_values.sum()]]).astype(np.int64),
+            np.concatenate([np.zeros(0, np.int32), *(tree.leaves.where for tree in trees)]),
+            np.concatenate([np.zeros(0, np.float32), *(tree.leaves.values for tree in trees)]),
         )
-        self.gain = _joined([tree.gain for tree in trees])
+        self.gain = np.concatenate([np.zeros(0), *(tree.gain for tree in trees)])
 
     def scores(self, X: Array) -> Array:
         """Return (n, width) scores."""
@@ -87,10 +88,6 @@ class Forest:
         asked = self.nodes.kind != LEAF
         gained: Array = np.bincount(self.nodes.feature[asked], self.gain[asked], self.n_features).astype(np.float64)
         return gained / gained.sum() if gained.any() else gained
-
-
-def _joined(parts: Sequence[NDArray]) -> NDArray:  # type: ignore[type-arg]
-    return np.concatenate(parts) if len(parts) else np.zeros(0)
 
 
 def sparse_leaves(values: NDArray[np.float32]) -> Leaves:
