@@ -126,6 +126,10 @@ def test_a_class_weight_is_a_sample_weight():
     weighted = GradientBoost(**parameters).fit(X, y, sample_weight=np.array([1.0, 3.0, 1.0])[y])
     named = GradientBoost(**parameters, class_weight={1: 3.0}).fit(X, y)
     np.testing.assert_array_equal(named.decision_function(X), weighted.decision_function(X))
+    # A class without weight is no class.
+    two = GradientBoost(**parameters, class_weight="balanced").fit(X, y, sample_weight=(y < 2).astype(float))
+    without = GradientBoost(**parameters, class_weight="balanced").fit(X[y < 2], y[y < 2])
+    np.testing.assert_array_equal(two.decision_function(X), without.decision_function(X))
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
     class_weight : dict, "balanced" or None, default=None
-    warm_start : bool, default=False
-        Continue the rounds of the last `fit` on the same data.
     n_jobs : int, optional
         Threads.
     random_state : int, RandomState or None
@@ -117,7 +115,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         n_iter_no_change: int = 20,
         monitor: Literal["loss", "error"] = "loss",
         class_weight: Any = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -136,7 +133,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         self.n_iter_no_change = n_iter_no_change
         self.monitor = monitor
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -148,12 +144,11 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         weight = check_weight(sample_weight, len(labels))
         weight = np.ones(len(labels)) if weight is None else weight
         rows = np.flatnonzero(weight)
-        if targets is None:
-            known = check_classes(labels[rows])
-            targets = OneLabel(known)
-            labels, rows = np.searchsorted(known, labels), rows
-            weight = weight * self._class_weights(known, labels, weight)
         X, labels, weight = X[rows], labels[rows], weight[rows]
+        if targets is None:
+            known = check_classes(labels)
+            targets, labels = OneLabel(known), np.searchsorted(known, labels)
+            weight = weight * self._class_weights(known, labels, weight)
         self.targets_: Targets = targets
         seed = as_seed(self.random_state)
         strata = np.zeros_like(labels) if targets.multilabel else labels

@@ -47,10 +47,6 @@ class LogisticColumns:
         """The number of columns."""
         return len(self.base)
 
-    def start(self, scores: NDArray[np.float64]) -> None:
-        """Set the margins, (n, L)."""
-        self.F[:] = scores
-
     def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
         """Set values[l], (L,), to the Newton steps of some leaves."""
         state = self.F, self.y, self.weight, self.signed

@@ -50,12 +50,6 @@ class Multinomial:
         """The number of classes."""
         return len(self.base)
 
-    def start(self, scores: NDArray[np.float64]) -> None:
-        """Set the probabilities to those of class scores (n, k)."""
-        P = np.exp(scores - scores.max(axis=1, keepdims=True))
-        self.P[:] = np.maximum(P / P.sum(axis=1, keepdims=True), LEAST)
-        self.scale[:] = 1.0
-
     def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
         """Set values[l], (k,), to the Newton steps of some leaves."""
         leaf_steps(
