@@ -104,7 +104,7 @@ def check_code(M: ArrayLike, strict: bool = False) -> Matrix:
             raise ValueError(f"code: rows {_some(zero_rows)} are zero in all columns with both signs: {fault}")
         if (equal := repeated_rows(live)).size:
             raise ValueError(f"code: rows {_some(equal)} are equal in all columns with both signs: {fault}")
-        warnings.warn(f"code: {fault}", UserWarning, stacklevel=2)
+        warnings.warn(fault, UserWarning, stacklevel=2)
     if (unseparated := unseparated_pairs(M)).size:
         warnings.warn(
             f"rows that no column opposes {_some(unseparated)}: no column separates these classes; add a "
