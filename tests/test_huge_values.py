@@ -13,6 +13,7 @@ from outputcodes import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, Decision
 from outputcodes import OutputCodeClassifier as Classifier
 from outputcodes._ground.sizes import linear_scores
 from outputcodes.learners import LEARNERS, KernelSVM, LinearSVM, Ridge, SharedLearner, Tree
+from outputcodes.learners.linear.hessian import solved
 
 X, y = load_iris(return_X_y=True)
 LARGEST = np.finfo(float).max
@@ -101,6 +102,14 @@ def test_rows_are_counted_as_the_user_counts_them(kind):
 def test_large_features_overflow_nowhere(learner, size, kind):
     for data in (X / 8 * size, with_huge(size)):
         assert np.isfinite(Classifier(learner).fit(kind(data), y).margins(kind(data))).all()
+
+
+def test_a_system_that_rounding_made_singular_has_its_shortest_solution():
+    # 1 + 2⁶⁰⁰ is 2⁶⁰⁰: the unit matrix is gone. With other numbers, which BLAS notices depends on the last digit.
+    A, b = np.full((2, 2), 2.0**600), np.full(2, 2.0**600)
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.solve(np.eye(2) + A, b)
+    np.testing.assert_allclose(solved(np.eye(2) + A, b), [0.5, 0.5])
 
 
 @pytest.mark.parametrize("model", WITHOUT_PRODUCTS, ids=repr)

@@ -100,9 +100,9 @@ class Hessian:
             Z, v = np.concatenate([X[rows] for X, _, rows in own]) * np.sqrt(weights)[:, None], rhs[:, some[j]] / root
             Z /= root
             if len(Z) < len(v):
-                v -= Z.T @ np.linalg.solve(np.eye(len(Z)) + Z @ Z.T, Z @ v)
+                v -= Z.T @ solved(np.eye(len(Z)) + Z @ Z.T, Z @ v)
             else:
-                v = np.linalg.solve(np.eye(len(v)) + Z.T @ Z, v)
+                v = solved(np.eye(len(v)) + Z.T @ Z, v)
             solution[:, j] = v / root
 
         self.run(work, range(some.size))
@@ -159,3 +159,12 @@ class Hessian:
             else:
                 total[:, columns] += answer
         return total
+
+
+def solved(A: Array, b: Array) -> Array:
+    """Return A⁻¹ b for I + a Gram matrix; where rounding at 1e99 has swallowed the I, the shortest solution."""
+    try:
+        solution: Array = np.linalg.solve(A, b).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError:
+        solution = np.linalg.lstsq(A, b, rcond=None)[0].astype(np.float64, copy=False)
+    return solution
