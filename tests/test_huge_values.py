@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
@@ -126,6 +127,13 @@ def test_trees_in_single_precision_predict_huge_rows(kind, value):
         model.fit(kind(X), y)
         # A threshold can't tell these from the largest number of single precision.
         assert np.array_equal(model.margins(kind(with_huge(value))), model.margins(kind(with_huge(3e38))))
+
+
+def test_frames_keep_their_names_when_they_are_cut():
+    names = ["a", "b", "c", "d"]
+    model = Classifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(pd.DataFrame(X, columns=names), y)
+    huge, large = (pd.DataFrame(with_huge(value), columns=names) for value in (1e300, 3e38))
+    assert np.array_equal(model.margins(huge), model.margins(large))
 
 
 def test_other_refusals_are_passed_on():

@@ -10,7 +10,7 @@ from outputcodes import GradientBoost, OutputCodeClassifier, codes
 from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
 from outputcodes.learners import BoostedTrees
-from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost
 from outputcodes.learners.trees.boosted.settings import checked_settings
@@ -35,7 +35,7 @@ def test_the_forest_gives_the_probabilities_of_the_training(digits):
     settings = checked_settings(GradientBoost(n_rounds=25), 0.1)
     boosted = boost(loss, data, every[::2], every[1::2], sketch, settings, 0, serially)
     # Rows that were trained on, watched, and trained on at the end all took the steps of their leaves.
-    F = Forest(loss.base, boosted.trees, 64).scores(X)
+    F = BoostedForest(loss.base, boosted.trees, 64).scores(X)
     np.testing.assert_allclose(softmax(F, axis=1), loss.P * loss.scale[:, None], atol=1e-4)
     assert len(boosted.trees) == 30
 

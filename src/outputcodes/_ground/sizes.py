@@ -69,9 +69,11 @@ def without_huge(X: Any) -> Any:
 def in_single_precision(X: Any) -> Any:
     """Return X with features that float32 can't hold cut at its largest numbers; X itself if there are none.
 
-    What is no array of numbers is returned as it is.
+    What is neither an array of numbers nor a pandas frame of numbers is returned as it is.
     """
     values = X.data if sp.issparse(X) else X
+    if hasattr(X, "clip") and hasattr(X, "to_numpy"):
+        values = X.to_numpy()
     if not isinstance(values, np.ndarray) or values.dtype != np.float64:
         return X
     return _cut(X, LARGEST_SINGLE) if (np.abs(values) > LARGEST_SINGLE).any() else X
@@ -79,7 +81,8 @@ def in_single_precision(X: Any) -> Any:
 
 def _cut(X: Any, largest: float) -> Any:
     if not sp.issparse(X):
-        return np.clip(X, -largest, largest)
+        # The method of arrays and of frames, which keep their names.
+        return X.clip(-largest, largest)
     cut = X.copy()
     np.clip(cut.data, -largest, largest, out=cut.data)
     return cut

@@ -16,11 +16,11 @@ from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, LEAF, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.vector_splits import (
-    SplitRoom,
+    LeafSplits,
     SplitRules,
-    Splits,
+    VectorRoom,
     find_split,
-    make_vector_split_room,
+    make_vector_room,
 )
 from outputcodes._histograms.vector_sums import fill, move_sibling
 
@@ -61,10 +61,10 @@ class Grower:
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
         self.rows = rows.astype(np.uint32)
         widest = int(data.n_bins[data.categorical].max(initial=0)) + 1
-        self.splits = Splits(
+        self.splits = LeafSplits(
             np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64), np.zeros((max_leaves, widest), bool)
         )
-        self.room: SplitRoom = make_vector_split_room(words, widest)
+        self.room: VectorRoom = make_vector_room(words, widest)
         n_nodes = 2 * max_leaves - 1
         self.tree = GrowingTree(
             self.rows.copy(),
@@ -152,9 +152,6 @@ def part_leaf(features, words, m, leaf, rules, max_depth, room, splits, tree):  
         row = order[p]
         code = codes[row, f]
         goes_left = splits.subset[leaf, code] if side < 0 else code <= cut or (side == 1 and code == missing)
-        # Codes above the last cut are the missing ones.
-        if side == 0 and code == missing:
-            goes_left = False
         if goes_left:
             order[middle] = row
             middle += 1

@@ -21,7 +21,7 @@ from outputcodes._histograms.costs import shell_sort
 from outputcodes._histograms.vector_sums import high, low
 
 
-class Splits(NamedTuple):
+class LeafSplits(NamedTuple):
     """The best question of each leaf: (gain), (feature or -1, last code on the left, missing on the left), subset."""
 
     gain: NDArray[np.float64]
@@ -38,7 +38,7 @@ class SplitRules(NamedTuple):
     seed: np.uint64
 
 
-class SplitRoom(NamedTuple):
+class VectorRoom(NamedTuple):
     """Work arrays: the sums of the region and of its left side, and the categories of a feature in order."""
 
     total: NDArray[np.int64]
@@ -47,9 +47,11 @@ class SplitRoom(NamedTuple):
     order: NDArray[np.int64]
 
 
-def make_vector_split_room(width: int, widest: int) -> SplitRoom:
+def make_vector_room(width: int, widest: int) -> VectorRoom:
     """Allocate for vectors of `width` words and features of up to `widest` bins."""
-    return SplitRoom(np.empty(width, np.int64), np.empty(width, np.int64), np.empty(widest), np.empty(widest, np.int64))
+    return VectorRoom(
+        np.empty(width, np.int64), np.empty(width, np.int64), np.empty(widest), np.empty(widest, np.int64)
+    )
 
 
 @njit(nogil=True, cache=True)

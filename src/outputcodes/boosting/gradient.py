@@ -24,7 +24,7 @@ from outputcodes._ground.validation import (
 )
 from outputcodes._histograms.binning import bin_features, categorical_mask
 from outputcodes.codes import Code
-from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost, set_aside
@@ -47,7 +47,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_rounds : int, default=500
-        The largest number of rounds.
+        The largest number of rounds; those after the held-out rows joined are not counted.
     learning_rate : float, default=0.1
         The factor of the Newton steps.
     max_leaves : int, default=64
@@ -82,7 +82,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (k,)
     n_rounds_ : int
-    forest_ : Forest
+    forest_ : BoostedForest
     history_ : dict
         "loss" and "error" of the held-out rows after each round.
     feature_importances_ : ndarray of shape (d,)
@@ -167,7 +167,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             threads(check_n_jobs(self.n_jobs)) as run,
         ):
             boosted = boost(loss, data, train, held, sketches, settings, seed, run)
-        self.forest_ = Forest(loss.base, boosted.trees, X.shape[1])
+        self.forest_ = BoostedForest(loss.base, boosted.trees, X.shape[1])
         self.n_rounds_ = len(boosted.trees)
         self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self

@@ -15,7 +15,7 @@ from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
 from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
-from outputcodes.learners.trees.boosted.forest import Forest
+from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.rounds import boost, set_aside
 from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
@@ -35,7 +35,7 @@ class BoostedTrees(SharedLearner):
     Parameters
     ----------
     n_rounds : int, default=500
-        The largest number of rounds.
+        The largest number of rounds; those after the held-out rows joined are not counted.
     learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features, monitor :
         As in `GradientBoost`.
     l2 : float or "auto", default="auto"
@@ -134,7 +134,7 @@ class BoostedTrees(SharedLearner):
 
         with threads(n_jobs) as run:
             boosted = boost(columns, data, train, held, sketch, settings, seed, run)
-        return FittedBoostedTrees(Forest(columns.base, boosted.trees, data.X.shape[1]))
+        return FittedBoostedTrees(BoostedForest(columns.base, boosted.trees, data.X.shape[1]))
 
 
 class FittedBoostedTrees(FittedColumns):
@@ -142,10 +142,10 @@ class FittedBoostedTrees(FittedColumns):
 
     Attributes
     ----------
-    forest : Forest
+    forest : BoostedForest
     """
 
-    def __init__(self, forest: Forest) -> None:
+    def __init__(self, forest: BoostedForest) -> None:
         self.forest = forest
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:

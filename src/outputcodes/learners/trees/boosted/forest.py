@@ -22,7 +22,7 @@ class Leaves(NamedTuple):
     values: NDArray[np.float32]
 
 
-class GrownTree(NamedTuple):
+class TreeOfRound(NamedTuple):
     """A tree as a round keeps it; `leaf` is the number of the leaf at each node, or -1; `gain` that of its question."""
 
     nodes: Nodes
@@ -31,7 +31,7 @@ class GrownTree(NamedTuple):
     gain: Array
 
 
-class Forest:
+class BoostedForest:
     """Adds up the values of the leaves that a row reaches.
 
     Attributes
@@ -48,7 +48,7 @@ class Forest:
     n_features : int
     """
 
-    def __init__(self, base: Array, trees: Sequence[GrownTree], n_features: int) -> None:
+    def __init__(self, base: Array, trees: Sequence[TreeOfRound], n_features: int) -> None:
         self.base, self.n_features = base, n_features
         n_nodes = np.array([len(tree.leaf) for tree in trees], dtype=np.int64)
         n_leaves = np.array([len(tree.leaves.starts) - 1 for tree in trees], dtype=np.int64)

@@ -17,7 +17,7 @@ from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
-from outputcodes.learners.trees.boosted.forest import GrownTree, sparse_leaves
+from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
 from outputcodes.learners.trees.boosted.settings import Settings
 
 Rows = NDArray[np.intp]
@@ -28,7 +28,7 @@ ROWS_AT_A_TIME = 4096
 FINISH = 0.2
 
 
-class Loss(Protocol):
+class BoostedLoss(Protocol):
     """What the rounds lower: `Multinomial` or `LogisticColumns`."""
 
     base: NDArray[np.float64]
@@ -53,7 +53,7 @@ class Loss(Protocol):
 class Boosted:
     """The trees of the rounds, and the loss and the error of the watched rows after each round."""
 
-    trees: list[GrownTree]
+    trees: list[TreeOfRound]
     losses: NDArray[np.float64]
     errors: NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def set_aside(rows: Rows, y: Rows, fraction: float | None, seed: int) -> tuple[R
 
 
 def boost(
-    loss: Loss,
+    loss: BoostedLoss,
     data: Binned,
     rows: Rows,
     watched: Rows,
@@ -121,7 +121,7 @@ class _Rounds:
 
     def __init__(
         self,
-        loss: Loss,
+        loss: BoostedLoss,
         data: Binned,
         rows: Rows,
         sketch: Callable[[int], Floats],
@@ -132,7 +132,7 @@ class _Rounds:
     ) -> None:
         self.loss, self.sketch, self.settings, self.seed, self.run = loss, sketch, settings, seed, run
         self.before = before
-        self.trees: list[GrownTree] = []
+        self.trees: list[TreeOfRound] = []
         self.code = sketch(before)
         n, m = len(data.codes), len(self.code)
         self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
@@ -162,7 +162,7 @@ class _Rounds:
         self.run(self._take, blocks)
         nodes, leaf, gain = self.grower.questions()
         unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.code)
-        self.trees.append(GrownTree(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))
+        self.trees.append(TreeOfRound(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))
         progress.reached(t + 1, settings.n_rounds, "rounds")
         return True
 
