@@ -34,24 +34,33 @@ def certify_gradients(F, eta, y, cost, paired, verdicts):  # type: ignore[no-unt
 @njit(nogil=True, cache=True)
 def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-untyped-def]
     """Add F += Σ_s values[s] · M[feature of s], for s from start to stop; M is flat."""
-    # Unsigned indices need no check for negative values.
+    # Unsigned indices need no check for negative values. Two vectors at a time read the features half as often.
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
-    for at in range(0, F.size, LANES):
-        total = load(F, at)
+    for at in range(0, F.size, 2 * LANES):
+        beside = min(at + LANES, F.size - LANES)
+        total, other = load(F, at), load(F, beside)
         for s in range(first, last):
-            total = spread(values[s]) * load(M, features[s - before] * F.size + at) + total
+            x, row = spread(values[s]), features[s - before] * F.size
+            total = x * load(M, row + at) + total
+            other = x * load(M, row + beside) + other
         store(F, at, total)
+        if beside > at:
+            store(F, beside, other)
 
 
 @njit(nogil=True, cache=True)
 def add_example(values, features, start, stop, shift, M, step):  # type: ignore[no-untyped-def]
     """Add M[feature of s] += values[s] · step, for s from start to stop; M is flat."""
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
-    for at in range(0, step.size, LANES):
-        own = load(step, at)
+    for at in range(0, step.size, 2 * LANES):
+        beside = min(at + LANES, step.size - LANES)
+        own, other = load(step, at), load(step, beside)
         for s in range(first, last):
-            place = features[s - before] * step.size + at
-            store(M, place, spread(values[s]) * own + load(M, place))
+            x, row = spread(values[s]), features[s - before] * step.size
+            # The last vector may be its own neighbour: read both before either is written.
+            a, b = x * own + load(M, row + at), x * other + load(M, row + beside)
+            store(M, row + at, a)
+            store(M, row + beside, b)
 
 
 @njit(nogil=True, cache=True)
