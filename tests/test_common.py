@@ -31,12 +31,13 @@ from outputcodes import (
 )
 from outputcodes.codes import CODES, as_code
 from outputcodes.decoders import DECODERS
-from outputcodes.learners import LEARNERS, LinearSVM
+from outputcodes.learners import LEARNERS, BoostedTrees, LinearSVM
 
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 # Iterative solvers, at their default tolerance, don't treat a weight of 2 as a row given twice to seven digits.
 INEXACT = (SVC, LinearSVC, SGDClassifier, HistGradientBoostingClassifier)
 ITERATIVE = "a solver at its default tolerance: a weight of 2 is not a row given twice to seven digits"
+BINNED = "features are cut into bins of rows, and gradients are rounded"
 ENGINES = [make() for make in LEARNERS.values()]
 
 # With pure leaves the predictions of a tree don't depend on the weights.
@@ -110,7 +111,7 @@ def allowed(classifier):
             return dict.fromkeys(indefinite, reason)
         return dict.fromkeys(WEIGHTS, ITERATIVE) if classifier.tol == MulticlassSVC().tol else {}
     if isinstance(classifier, GradientBoost):
-        return dict.fromkeys(WEIGHTS, "features are cut into bins of rows, and gradients are rounded")
+        return dict.fromkeys(WEIGHTS, BINNED)
     if isinstance(classifier, OutputCodeClassifier) and classifier.estimator is None:
         return dict.fromkeys(WEIGHTS, ITERATIVE)
     if isinstance(getattr(classifier, "estimator", None), INEXACT):
@@ -137,6 +138,8 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def allowed_for_engines(engine):
+    if isinstance(engine, BoostedTrees):
+        return dict.fromkeys(WEIGHTS, BINNED)
     checks = dict.fromkeys(WEIGHTS, ITERATIVE) if engine.exact_parameters else {}
     if isinstance(engine, LinearSVM):
         del checks[WEIGHTS[0]]  # Newton's last step on dense data is as good as exact

@@ -50,8 +50,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
     ----------
     estimator : estimator, list of estimators or learner, optional
         The binary learner: any scikit-learn classifier, regressor (trained on ±1) or pipeline, or a learner of
-        `outputcodes.learners` or its name ("kernel-svm", "linear-svm", "logistic", "ridge", "stumps", "tree"); a list
-        has one estimator per column. None is "linear-svm", or scikit-learn's logistic regression with
+        `outputcodes.learners` or its name ("boosted-trees", "kernel-svm", "linear-svm", "logistic", "ridge", "stumps",
+        "tree"); a list has one estimator per column. None is "linear-svm", or scikit-learn's logistic regression with
         variant="single-call". `outputcodes.learners.foreign` describes how the margins of other estimators are read;
         wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from outputcodes._ground.blocks import threads
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.questions import find_leaves
 from outputcodes._histograms.vector_growth import Grower
@@ -31,7 +32,7 @@ def test_histograms_are_exact_sums(m):
     data, vectors = sample(m, seed=m)
     histogram = np.empty(data.offsets[-1] * n_words(m), np.int64)
     rows = np.arange(5, 40, dtype=np.uint32)
-    fill(data.codes, rows, data.offsets, vectors.words, histogram)
+    fill(data.codes, rows, data.offsets, vectors.words, 0, 3, histogram)
     expected = np.zeros((data.offsets[-1], n_words(m)), np.int64)
     for f in range(3):
         np.add.at(expected, data.offsets[f] + data.codes[rows, f], vectors.words[rows])
@@ -99,6 +100,21 @@ def test_every_leaf_is_parted_by_the_best_question(m, categories, min_rows, seed
         after = sum(worth(values[rows], m, l2) for rows in grown)
         assert after - before == pytest.approx(max(gains), rel=1e-9)
         regions = grown
+
+
+@pytest.mark.parametrize(("m", "categories"), [(6, False), (6, True), (3, True)])
+def test_threads_that_share_the_features_grow_the_same_tree(m, categories):
+    data, vectors = sample(m, 2, categories)
+    rules = SplitRules(1.0, 1, 0.8, np.uint64(5))
+    alone = Grower(data, np.arange(40), m, n_words(m), 10)
+    assert alone.grow(vectors.words, rules, 100) > 3
+    shared = Grower(data, np.arange(40), m, n_words(m), 10, n_threads=3)
+    assert len(shared.tiles) == 3
+    shared.large_leaf = 1  # every leaf is large
+    with threads(3) as run:
+        shared.grow(vectors.words, rules, 100, run)
+    for part in ("order", "segments", "nodes", "subsets", "gains"):
+        np.testing.assert_array_equal(getattr(alone.tree, part), getattr(shared.tree, part))
 
 
 @pytest.mark.parametrize("categories", [False, True])

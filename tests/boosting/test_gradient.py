@@ -7,9 +7,10 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.metrics import log_loss
 
 from outputcodes import GradientBoost, OutputCodeClassifier, codes
-from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
+from outputcodes.boosting import gradient
 from outputcodes.learners import BoostedTrees
+from outputcodes.learners.trees.boosted import forest
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost
@@ -33,7 +34,7 @@ def test_the_forest_gives_the_probabilities_of_the_training(digits):
         return random_signs(10, 6, np.random.default_rng(t), balanced=True)
 
     settings = checked_settings(GradientBoost(n_rounds=25), 0.1)
-    boosted = boost(loss, data, every[::2], every[1::2], sketch, settings, 0, serially)
+    boosted = boost(loss, data, every[::2], every[1::2], sketch, settings, 0, n_jobs=1)
     # Rows that were trained on, watched, and trained on at the end all took the steps of their leaves.
     F = BoostedForest(loss.base, boosted.trees, 64).scores(X)
     np.testing.assert_allclose(softmax(F, axis=1), loss.P * loss.scale[:, None], atol=1e-4)
@@ -82,6 +83,54 @@ def test_held_out_rows_end_the_rounds():
     # A fifth as many rounds on all rows follow.
     assert model.n_rounds_ == len(model.history_["loss"]) + np.ceil(0.2 * len(model.history_["loss"]))
     assert len(GradientBoost(30, validation_fraction=None).fit(X, y).history_["loss"]) == 0
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_a_warm_start_adds_the_rounds_that_one_fit_would_have_run(digits, multilabel):
+    X, y, X_test, _ = digits
+    y = np.column_stack([y % 2, y > 4]) if multilabel else y
+    parameters = {"validation_fraction": None, "max_leaves": 8, "random_state": 0}
+    whole = GradientBoost(12, **parameters).fit(X, y)
+    grown = GradientBoost(5, warm_start=True, **parameters).fit(X, y)
+    five = grown.predict_proba(X_test)
+    grown.set_params(n_rounds=12).fit(X, y)
+    assert grown.n_rounds_ == 12
+    # Scores are kept in 32 bits while boosting, and summed up again when it goes on.
+    np.testing.assert_allclose(grown.predict_proba(X_test), whole.predict_proba(X_test), atol=1e-4)
+    stages = list(grown.staged_predict_proba(X_test))
+    np.testing.assert_allclose(stages[4], five, atol=1e-9)
+    again = grown.fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X_test), grown.predict_proba(X_test))
+
+
+def test_a_warm_start_that_cannot_continue_is_refused(digits):
+    X, y, *_ = digits
+    model = GradientBoost(5, warm_start=True, validation_fraction=None).fit(X, y)
+    with pytest.raises(ValueError, match="n_rounds=3 must be at least 5, the rounds of the last fit"):
+        model.set_params(n_rounds=3).fit(X, y)
+    with pytest.raises(ValueError, match="warm_start=True needs the classes of the last fit"):
+        model.set_params(n_rounds=6).fit(X[y < 4], y[y < 4])
+    with pytest.raises(ValueError, match="X has 10 features, but warm_start=True continues from 64"):
+        model.fit(X[:, :10], y)
+
+
+def test_rows_are_predicted_in_blocks(digits, monkeypatch):
+    X, y, X_test, _ = digits
+    model = GradientBoost(5, random_state=0).fit(X, y)
+    whole = model.predict_proba(X_test), model.predict(X_test), model.decision_function(X_test)
+    widest = []
+    add_trees = forest.add_trees
+
+    def watched(X, roots, nodes, leaf, leaves, F):
+        widest.append(len(F))
+        add_trees(X, roots, nodes, leaf, leaves, F)
+
+    monkeypatch.setattr(forest, "add_trees", watched)
+    monkeypatch.setattr(gradient, "row_blocks", lambda n, width: (slice(at, at + 7) for at in range(0, n, 7)))
+    parts = model.predict_proba(X_test), model.predict(X_test), model.decision_function(X_test)
+    assert max(widest) == 7
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_categories_are_split_by_subsets():

@@ -1,7 +1,8 @@
 """A tree on rows with vectors, grown leaf by leaf: the leaf whose question gains most is parted next.
 
 The rows of leaf l are order[segments[l, 0] : segments[l, 1]]. Parting it fills the histogram of the smaller side; that
-of the other side is the difference.
+of the other side is the difference. Every feature has its own part of a histogram and its own best cut, so that threads
+may share the features of large leaves, and the tree is the same for any number of them.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, LEAF, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.vector_splits import (
+    FeatureCuts,
     LeafSplits,
     SplitRules,
-    VectorRoom,
-    find_split,
-    make_vector_room,
+    choose_feature,
+    find_cuts,
+    mark_subset,
 )
 from outputcodes._histograms.vector_sums import fill, move_sibling
+
+# A leaf with fewer values is not worth waking threads for.
+LARGE_LEAF = 1 << 17
+# The bins of as many features as fit in cache, 512 KiB, are filled in one pass over the rows of a large leaf.
+TILE_WORDS = 1 << 16
 
 
 class BinnedFeatures(NamedTuple):
@@ -37,7 +45,8 @@ class BinnedFeatures(NamedTuple):
 class GrowingTree(NamedTuple):
     """The state of the growth. `nodes` are (feature or -1, last code, missing on the left, left child, leaf).
 
-    `counts` are the numbers of leaves and nodes; slots[l] says which of the histograms is that of leaf l.
+    `counts` are the numbers of leaves and nodes; slots[l] says which of the histograms is that of leaf l. `parted` are
+    the smaller and the larger leaf whose questions are still to be found, or -1.
     """
 
     order: NDArray[np.uint32]
@@ -51,21 +60,25 @@ class GrowingTree(NamedTuple):
     histograms: NDArray[np.int64]
     slots: NDArray[np.int64]
     counts: NDArray[np.int64]
+    parted: NDArray[np.int64]
 
 
 class Grower:
     """Grows one tree after another on the same features, in the same memory."""
 
-    def __init__(self, data: Binned, rows: NDArray[np.intp], m: int, words: int, max_leaves: int) -> None:
-        self.data, self.m = data, m
+    def __init__(
+        self, data: Binned, rows: NDArray[np.intp], m: int, words: int, max_leaves: int, n_threads: int = 1
+    ) -> None:
+        self.data, self.m, self.large_leaf = data, m, LARGE_LEAF
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
         self.rows = rows.astype(np.uint32)
-        widest = int(data.n_bins[data.categorical].max(initial=0)) + 1
-        self.splits = LeafSplits(
-            np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64), np.zeros((max_leaves, widest), bool)
-        )
-        self.room: VectorRoom = make_vector_room(words, widest)
+        d, n_words = len(data.n_bins), int(data.offsets[-1]) * words
+        tiles = np.array_split(np.arange(d), min(d, max(n_threads, -(-n_words // TILE_WORDS))))
+        self.tiles = [range(tile[0], tile[-1] + 1) for tile in tiles]
+        self.splits = LeafSplits(np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64))
+        self.cuts = FeatureCuts(np.zeros((2, d)), np.zeros((2, d, 2), np.int64))
         n_nodes = 2 * max_leaves - 1
+        widest = int(data.n_bins[data.categorical].max(initial=0)) + 1
         self.tree = GrowingTree(
             self.rows.copy(),
             np.empty(len(rows), np.uint32),
@@ -75,16 +88,20 @@ class Grower:
             np.zeros((n_nodes, 5), np.int64),
             np.zeros((n_nodes, widest), bool),
             np.zeros(n_nodes),
-            np.zeros((max_leaves, int(data.offsets[-1]) * words), np.int64),
+            np.zeros((max_leaves, n_words), np.int64),
             np.arange(max_leaves),
+            np.zeros(2, np.int64),
             np.zeros(2, np.int64),
         )
 
-    def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int) -> int:
+    def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
-        self.tree.order[:] = self.rows
-        grow_leafwise(self.features, words, self.m, rules, max_depth, self.room, self.splits, self.tree)
-        return int(self.tree.counts[0])
+        features, m, cuts, tree = self.features, self.m, self.cuts, self.tree
+        start_growth(self.rows, tree)
+        while go_on(features, words, m, rules, max_depth, self.large_leaf, self.splits, cuts, tree):
+            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), self.tiles)
+            choose(features, m, rules, cuts, self.splits, tree)
+        return int(tree.counts[0])
 
     def part(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return other rows in the order of their leaves, and the segment of each leaf."""
@@ -121,37 +138,88 @@ class Grower:
 
 
 @njit(nogil=True, cache=True)
-def grow_leafwise(features, words, m, rules, max_depth, room, splits, tree):  # type: ignore[no-untyped-def]
-    """Grow until all leaves are used, or no question gains anything."""
-    max_leaves, n = len(tree.segments), len(tree.order)
+def start_growth(rows, tree):  # type: ignore[no-untyped-def]
+    """Make one leaf of all rows, whose question is still to be found."""
+    tree.order[:] = rows
     tree.counts[0], tree.counts[1] = 1, 1
-    for leaf in range(max_leaves):
+    for leaf in range(len(tree.slots)):
         tree.slots[leaf] = leaf
-    tree.segments[0, 0], tree.segments[0, 1], tree.depth[0], tree.node_of[0] = 0, n, 0, 0
+    tree.segments[0, 0], tree.segments[0, 1], tree.depth[0], tree.node_of[0] = 0, len(rows), 0, 0
     tree.nodes[0, 0], tree.nodes[0, 4] = -1, 0
-    fill(features.codes, tree.order, features.offsets, words, tree.histograms[0])
-    find_split(tree.histograms[0], features, m, 0, 0, rules, room, splits)
-    while tree.counts[0] < max_leaves:
+    tree.parted[0], tree.parted[1] = 0, -1
+
+
+@njit(nogil=True, cache=True)
+def go_on(features, words, m, rules, max_depth, large, splits, cuts, tree):  # type: ignore[no-untyped-def]
+    """Part leaves until all are used or no question gains anything; return False.
+
+    Return True before that if a leaf of `large` or more values was made: `find_in_tile` and `choose` are then to find
+    the questions of the leaves that were parted.
+    """
+    d = len(features.n_bins)
+    while True:
+        small = tree.parted[0]
+        if small >= 0:
+            if (tree.segments[small, 1] - tree.segments[small, 0]) * d >= large:
+                return True
+            find_in_tile(features, words, m, rules, cuts, tree, 0, d)
+            choose(features, m, rules, cuts, splits, tree)
+        if tree.counts[0] == len(tree.segments):
+            return False
         leaf, gain = -1, 0.0
         for other in range(tree.counts[0]):
             if splits.gain[other] > gain * (1.0 + TIE):
                 leaf, gain = other, splits.gain[other]
         if leaf < 0:
-            return
-        part_leaf(features, words, m, leaf, rules, max_depth, room, splits, tree)
+            return False
+        part_leaf(features, m, leaf, rules, max_depth, splits, tree)
 
 
 @njit(nogil=True, cache=True)
-def part_leaf(features, words, m, leaf, rules, max_depth, room, splits, tree):  # type: ignore[no-untyped-def]
-    """Part a leaf by its question; find the questions of both sides."""
+def find_in_tile(features, words, m, rules, cuts, tree, first, last):  # type: ignore[no-untyped-def]
+    """Fill the histograms of the leaves that were parted for the features first..last-1, and find their best cuts."""
+    small, large = tree.parted[0], tree.parted[1]
+    histogram, own = tree.histograms[tree.slots[small]], tree.order[tree.segments[small, 0] : tree.segments[small, 1]]
+    fill(features.codes, own, features.offsets, words, first, last, histogram)
+    if len(own) >= 2 * rules.min_rows:
+        region = tree.node_of[small]
+        find_cuts(histogram, features, m, region, rules, first, last, cuts.worth[0], cuts.which[0])
+    if large >= 0:
+        width, rest, region = words.shape[1], tree.histograms[tree.slots[large]], tree.node_of[large]
+        move_sibling(rest, histogram, features.offsets[first] * width, features.offsets[last] * width)
+        find_cuts(rest, features, m, region, rules, first, last, cuts.worth[1], cuts.which[1])
+
+
+@njit(nogil=True, cache=True)
+def choose(features, m, rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
+    """Choose the questions of the leaves that were parted among the best cuts of the features."""
+    for side in range(2):
+        leaf = tree.parted[side]
+        if leaf < 0:
+            continue
+        tree.parted[side], splits.gain[leaf] = -1, 0.0
+        if tree.segments[leaf, 1] - tree.segments[leaf, 0] >= 2 * rules.min_rows:
+            histogram = tree.histograms[tree.slots[leaf]]
+            choose_feature(histogram, features, m, rules, cuts.worth[side], cuts.which[side], leaf, splits)
+
+
+@njit(nogil=True, cache=True)
+def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignore[no-untyped-def]
+    """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
     which, codes, order = splits.which[leaf], features.codes, tree.order
     f, cut, side = which[0], which[1], which[2]
     missing, first, last = features.n_bins[f], tree.segments[leaf, 0], tree.segments[leaf, 1]
+    node, new, child = tree.node_of[leaf], tree.counts[0], tree.counts[1]
+    histogram, subset = tree.histograms[tree.slots[leaf]], tree.subsets[node]
+    width = len(histogram) // features.offsets[-1]
+    start = features.offsets[f] * width
+    if side < 0:
+        mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)
     middle, right = first, 0
     for p in range(first, last):
         row = order[p]
         code = codes[row, f]
-        goes_left = splits.subset[leaf, code] if side < 0 else code <= cut or (side == 1 and code == missing)
+        goes_left = subset[code] if side < 0 else code <= cut or (side == 1 and code == missing)
         if goes_left:
             order[middle] = row
             middle += 1
@@ -160,14 +228,12 @@ def part_leaf(features, words, m, leaf, rules, max_depth, room, splits, tree):  
             right += 1
     for p in range(right):
         order[middle + p] = tree.spare[p]
-    node, new, child = tree.node_of[leaf], tree.counts[0], tree.counts[1]
     record = tree.nodes[node]
     record[0], record[1], record[2], record[3], record[4] = f, cut, side, child, -1
     tree.gains[node], tree.gains[child], tree.gains[child + 1] = splits.gain[leaf], 0.0, 0.0
     if side < 0:
-        tree.subsets[node, :] = splits.subset[leaf]
-        record[2] = splits.subset[leaf, missing]
-    elif tree.histograms[tree.slots[leaf], (features.offsets[f] + missing + 1) * len(room.total) - 1] == 0:
+        record[2] = subset[missing]
+    elif histogram[start + (missing + 1) * width - 1] == 0:
         # The last word has the count of rows: missing values that are still to come follow the larger side.
         record[2] = middle - first >= last - middle
     tree.nodes[child, 0], tree.nodes[child, 4] = -1, leaf
@@ -180,18 +246,12 @@ def part_leaf(features, words, m, leaf, rules, max_depth, room, splits, tree):  
     splits.gain[leaf], splits.gain[new] = 0.0, 0.0
     if tree.counts[0] == len(tree.segments) or tree.depth[leaf] >= max_depth:
         return
-    small_left = middle - first <= last - middle
-    slots = tree.slots
-    if small_left:
-        slots[leaf], slots[new] = slots[new], slots[leaf]
-    small, large = (leaf, new) if small_left else (new, leaf)
-    own = order[tree.segments[small, 0] : tree.segments[small, 1]]
-    fill(codes, own, features.offsets, words, tree.histograms[slots[small]])
-    move_sibling(tree.histograms[slots[large]], tree.histograms[slots[small]])
-    for side_of in (leaf, new):
-        if tree.segments[side_of, 1] - tree.segments[side_of, 0] >= 2 * rules.min_rows:
-            histogram = tree.histograms[slots[side_of]]
-            find_split(histogram, features, m, side_of, tree.node_of[side_of], rules, room, splits)
+    if middle - first <= last - middle:
+        # The histogram of the whole becomes that of the larger side.
+        tree.slots[leaf], tree.slots[new] = tree.slots[new], tree.slots[leaf]
+        tree.parted[0], tree.parted[1] = leaf, new
+    else:
+        tree.parted[0], tree.parted[1] = new, leaf
 
 
 @njit(nogil=True, cache=True)

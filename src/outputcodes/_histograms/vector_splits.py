@@ -21,14 +21,6 @@ from outputcodes._histograms.costs import shell_sort
 from outputcodes._histograms.vector_sums import high, low
 
 
-class LeafSplits(NamedTuple):
-    """The best question of each leaf: (gain), (feature or -1, last code on the left, missing on the left), subset."""
-
-    gain: NDArray[np.float64]
-    which: NDArray[np.int64]
-    subset: NDArray[np.bool_]
-
-
 class SplitRules(NamedTuple):
     """What a side must have; `l2` in units of the curvature, the share of features that a region may ask about."""
 
@@ -38,20 +30,22 @@ class SplitRules(NamedTuple):
     seed: np.uint64
 
 
-class VectorRoom(NamedTuple):
-    """Work arrays: the sums of the region and of its left side, and the categories of a feature in order."""
+class LeafSplits(NamedTuple):
+    """The best question of each leaf: its gain; the feature or -1, the cut and the side as in `FeatureCuts`."""
 
-    total: NDArray[np.int64]
-    left: NDArray[np.int64]
-    keys: NDArray[np.float64]
-    order: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    which: NDArray[np.int64]
 
 
-def make_vector_room(width: int, widest: int) -> VectorRoom:
-    """Allocate for vectors of `width` words and features of up to `widest` bins."""
-    return VectorRoom(
-        np.empty(width, np.int64), np.empty(width, np.int64), np.empty(widest), np.empty(widest, np.int64)
-    )
+class FeatureCuts(NamedTuple):
+    """The best cut of every feature in two leaves: what it is worth, -1 for none; the cut and the side.
+
+    The codes up to the cut go to the left, and missing values where side = 1. Where side = -1 - j, the categories that
+    come first in the order of mean gradient j go to the left, up to the place `cut`.
+    """
+
+    worth: NDArray[np.float64]
+    which: NDArray[np.int64]
 
 
 @njit(nogil=True, cache=True)
@@ -63,19 +57,6 @@ def entry(sums, j):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def worth(left, total, m, l2, min_rows):  # type: ignore[no-untyped-def]
     """Return the value of the two sides of a question, given the sums of the left one; -1 where a side is too small."""
-    words = len(total)
-    if words == 4 and m == 6:
-        l0, l1, l2_, l3 = left[0], left[1], left[2], left[3]
-        r0, r1, r2, r3 = total[0] - l0, total[1] - l1, total[2] - l2_, total[3] - l3
-        if high(l3) < min_rows or high(r3) < min_rows:
-            return -1.0
-        a, b, c = float(low(l0)), float(high(l0)), float(low(l1))
-        d, e, f = float(high(l1)), float(low(l2_)), float(high(l2_))
-        on_left = a * a + b * b + c * c + d * d + e * e + f * f
-        a, b, c = float(low(r0)), float(high(r0)), float(low(r1))
-        d, e, f = float(high(r1)), float(low(r2)), float(high(r2))
-        on_right = a * a + b * b + c * c + d * d + e * e + f * f
-        return on_left / (low(l3) + l2) + on_right / (low(r3) + l2)
     n_left, n_all = entry(left, m + 1), entry(total, m + 1)
     if n_left < min_rows or n_all - n_left < min_rows:
         return -1.0
@@ -86,6 +67,13 @@ def worth(left, total, m, l2, min_rows):  # type: ignore[no-untyped-def]
         on_right += (whole - ours) * (whole - ours)
     curvature = entry(left, m)
     return on_left / (curvature + l2) + on_right / (entry(total, m) - curvature + l2)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def squares(a, b, c):  # type: ignore[no-untyped-def]
+    """Return the sum of the squares of the six numbers in three words."""
+    p, q, r, s, t, u = low(a), high(a), low(b), high(b), low(c), high(c)
+    return float(p) * p + float(q) * q + float(r) * r + float(s) * s + float(t) * t + float(u) * u
 
 
 @njit(nogil=True, cache=True)
@@ -109,64 +97,128 @@ def asks_about(feature, region, rules):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def find_split(histogram, features, m, leaf, region, rules, room, splits):  # type: ignore[no-untyped-def]
-    """Find the best question of a leaf, whose number among all nodes is `region`; gain 0 if there is none."""
-    width, total, left = len(room.total), room.total, room.left
-    total[:] = 0
-    for b in range(features.n_bins[0] + 1):
+def region_sums(histogram, features, f, width):  # type: ignore[no-untyped-def]
+    """Return the sums of a region, from the bins of any feature."""
+    total = np.zeros(width, np.int64)
+    for b in range(features.offsets[f], features.offsets[f + 1]):
         for q in range(width):
             total[q] += histogram[b * width + q]
-    least = whole_worth(total, m, rules.l2)
-    best, which = least, splits.which[leaf]
-    which[0] = -1
-    for f in range(len(features.n_bins)):
-        if not asks_about(f, region, rules):
-            continue
-        bins, start = features.n_bins[f], features.offsets[f] * width
-        if features.categorical[f]:
-            best = find_subset(histogram, f, start, bins, m, best, rules, room, which, splits.subset[leaf])
-            continue
-        missing = start + bins * width
-        present = entry(total, m + 1) - entry(histogram[missing : missing + width], m + 1)
-        some_missing = present < entry(total, m + 1)
-        for side in range(2 if some_missing else 1):
-            left[:] = 0
-            if side == 1:
-                left[:] = histogram[missing : missing + width]
-            # With the missing values on the right, they may be alone there.
-            for b in range(bins if some_missing and side == 0 else bins - 1):
-                at = start + b * width
-                for q in range(width):
-                    left[q] += histogram[at + q]
-                value = worth(left, total, m, rules.l2, rules.min_rows)
-                if value > best * (1.0 + TIE):
-                    best = value
-                    which[0], which[1], which[2] = f, b, side
-    splits.gain[leaf] = best - least if which[0] >= 0 else 0.0
+    return total
 
 
 @njit(nogil=True, cache=True)
-def find_subset(histogram, f, start, bins, m, best, rules, room, which, subset):  # type: ignore[no-untyped-def]
-    """Try the categories of a feature, missing values among them, in the order of each of the m mean gradients."""
-    width, total, left, keys, order = len(room.total), room.total, room.left, room.keys, room.order
-    for j in range(m):
-        count = 0
-        for b in range(bins + 1):
-            sums = histogram[start + b * width : start + (b + 1) * width]
-            if entry(sums, m + 1) > 0:
-                keys[count], order[count] = entry(sums, j) / (entry(sums, m) + rules.l2), b
-                count += 1
-        shell_sort(keys, order, count)
-        left[:] = 0
-        for p in range(count - 1):
-            at = start + order[p] * width
+def scan(histogram, at, bins, left, total, m, rules, best):  # type: ignore[no-untyped-def]
+    """Move one bin after the other from `at` on to the left; return the best value, and the bin after which it is.
+
+    A bin without rows changes nothing; the count in its last word says so. The cut is -1 if no value exceeds `best`.
+    """
+    cut, width, end = -1, len(total), at
+    for b in range(bins):
+        end = at + (b + 1) * width
+        if histogram[end - 1] != 0:
             for q in range(width):
-                left[q] += histogram[at + q]
+                left[q] += histogram[end - width + q]
+            value = worth(left, total, m, rules.l2, rules.min_rows)
+            if value > best * (1.0 + TIE):
+                best, cut = value, b
+    return best, cut
+
+
+@njit(nogil=True, cache=True)
+def scan_six(histogram, at, bins, left, total, rules, best):  # type: ignore[no-untyped-def]
+    """Do the same for six gradients, the usual number, with the sums of both sides in registers."""
+    cut, l2, least_rows = -1, rules.l2, rules.min_rows
+    a, b, c, e = left[0], left[1], left[2], left[3]
+    A, B, C, E = total[0], total[1], total[2], total[3]
+    for place in range(bins):
+        q = at + 4 * place
+        if histogram[q + 3] != 0:
+            a, b, c, e = a + histogram[q], b + histogram[q + 1], c + histogram[q + 2], e + histogram[q + 3]
+            if high(e) >= least_rows and high(E - e) >= least_rows:
+                value = squares(a, b, c) / (low(e) + l2) + squares(A - a, B - b, C - c) / (low(E - e) + l2)
+                if value > best * (1.0 + TIE):
+                    best, cut = value, place
+    return best, cut
+
+
+@njit(nogil=True, cache=True)
+def find_cuts(histogram, features, m, region, rules, first, last, worths, which):  # type: ignore[no-untyped-def]
+    """Find the best cuts of the features first..last-1 in a leaf, whose number among all nodes is `region`."""
+    width = len(histogram) // features.offsets[-1]
+    total, left = region_sums(histogram, features, first, width), np.empty(width, np.int64)
+    least = whole_worth(total, m, rules.l2)
+    for f in range(first, last):
+        worths[f] = -1.0
+        if not asks_about(f, region, rules):
+            continue
+        bins, start = features.n_bins[f], features.offsets[f] * width
+        best, missing = least, start + bins * width
+        if features.categorical[f]:
+            find_subset(histogram, start, bins, total, m, least, rules, f, worths, which)
+            continue
+        some_missing = histogram[missing + width - 1] != 0
+        for side in range(2 if some_missing else 1):
+            for q in range(width):
+                left[q] = histogram[missing + q] if side == 1 else 0
+            # With the missing values on the right, they may be alone there.
+            tried = bins if some_missing and side == 0 else bins - 1
+            if m == 6:
+                best, cut = scan_six(histogram, start, tried, left, total, rules, best)
+            else:
+                best, cut = scan(histogram, start, tried, left, total, m, rules, best)
+            if cut >= 0:
+                worths[f], which[f, 0], which[f, 1] = best, cut, side
+
+
+@njit(nogil=True, cache=True)
+def order_categories(histogram, start, bins, m, j, l2, keys, order):  # type: ignore[no-untyped-def]
+    """Sort the categories that occur, missing values among them, by their mean gradient j; return their number."""
+    count = 0
+    width = (m + 3) // 2
+    for b in range(bins + 1):
+        sums = histogram[start + b * width : start + (b + 1) * width]
+        if sums[width - 1] != 0:
+            keys[count], order[count] = entry(sums, j) / (entry(sums, m) + l2), b
+            count += 1
+    shell_sort(keys, order, count)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def find_subset(histogram, start, bins, total, m, best, rules, f, worths, which):  # type: ignore[no-untyped-def]
+    """Try the categories of a feature in the order of each of the m mean gradients."""
+    width, keys, order = len(total), np.empty(bins + 1), np.empty(bins + 1, np.int64)
+    for j in range(m):
+        count = order_categories(histogram, start, bins, m, j, rules.l2, keys, order)
+        left = np.zeros(width, np.int64)
+        for p in range(count - 1):
+            for q in range(width):
+                left[q] += histogram[start + order[p] * width + q]
             value = worth(left, total, m, rules.l2, rules.min_rows)
             if value > best * (1.0 + TIE):
                 best = value
-                which[0], which[1], which[2] = f, p, -1
-                subset[:] = False
-                for other in range(p + 1):
-                    subset[order[other]] = True
-    return best
+                worths[f], which[f, 0], which[f, 1] = value, p, -1 - j
+
+
+@njit(nogil=True, cache=True)
+def mark_subset(histogram, start, bins, m, cut, j, l2, subset):  # type: ignore[no-untyped-def]
+    """Mark the categories up to the place `cut` in the order of mean gradient j."""
+    keys, order = np.empty(bins + 1), np.empty(bins + 1, np.int64)
+    order_categories(histogram, start, bins, m, j, l2, keys, order)
+    subset[:] = False
+    for p in range(cut + 1):
+        subset[order[p]] = True
+
+
+@njit(nogil=True, cache=True)
+def choose_feature(histogram, features, m, rules, worths, which, leaf, splits):  # type: ignore[no-untyped-def]
+    """Make the best cut of all features the question of a leaf; its gain is 0 if there is none."""
+    width = len(histogram) // features.offsets[-1]
+    least = whole_worth(region_sums(histogram, features, 0, width), m, rules.l2)
+    best, feature = least, -1
+    for f in range(len(worths)):
+        if worths[f] > best * (1.0 + TIE):
+            best, feature = worths[f], f
+    splits.gain[leaf] = best - least
+    splits.which[leaf, 0] = feature
+    splits.which[leaf, 1], splits.which[leaf, 2] = which[feature, 0], which[feature, 1]

@@ -91,18 +91,18 @@ def high(word):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def fill(codes, rows, offsets, words, histogram):  # type: ignore[no-untyped-def]
-    """Set histogram[offsets[f] + b] to the sum of the vectors of `rows` with code b in feature f.
+def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
+    """Set histogram[offsets[f] + b] to the sum of the vectors of `rows` with code b, for the features first..last-1.
 
     `histogram` is flat, with as many words per bin as a row has.
     """
-    d, width = codes.shape[1], words.shape[1]
-    for q in range(len(histogram)):
+    width = words.shape[1]
+    for q in range(offsets[first] * width, offsets[last] * width):
         histogram[q] = 0
     if width == 4:
         for i in rows:
             a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
-            for f in range(d):
+            for f in range(first, last):
                 at = (offsets[f] + codes[i, f]) * 4
                 histogram[at] += a
                 histogram[at + 1] += b
@@ -110,14 +110,14 @@ def fill(codes, rows, offsets, words, histogram):  # type: ignore[no-untyped-def
                 histogram[at + 3] += e
         return
     for i in rows:
-        for f in range(d):
+        for f in range(first, last):
             at = (offsets[f] + codes[i, f]) * width
             for q in range(width):
                 histogram[at + q] += words[i, q]
 
 
 @njit(nogil=True, cache=True)
-def move_sibling(parent, small):  # type: ignore[no-untyped-def]
-    """Turn the histogram of a region into that of what `small`, a part of it, leaves."""
-    for q in range(len(parent)):
+def move_sibling(parent, small, start, stop):  # type: ignore[no-untyped-def]
+    """Turn a part of a region's histogram into that of what `small`, a part of the region, leaves."""
+    for q in range(start, stop):
         parent[q] -= small[q]

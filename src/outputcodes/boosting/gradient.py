@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length, compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground import progress
-from outputcodes._ground.blocks import threads
+from outputcodes._ground.blocks import BLOCK_VALUES, over_blocks, row_blocks
 from outputcodes._ground.targets import OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
     as_seed,
@@ -72,6 +72,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
+    warm_start : bool, default=False
+        Whether `fit` adds rounds to those of the last `fit` until there are `n_rounds`, on all rows.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int, optional
         Threads.
@@ -114,6 +116,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 20,
         monitor: Literal["loss", "error"] = "loss",
+        warm_start: bool = False,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -132,6 +135,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.monitor = monitor
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -149,10 +153,12 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             known = check_classes(labels)
             targets, labels = OneLabel(known), np.searchsorted(known, labels)
             weight = weight * self._class_weights(known, labels, weight)
+        known_forest = self._known_forest(targets)
         self.targets_: Targets = targets
         seed = as_seed(self.random_state)
         strata = np.zeros_like(labels) if targets.multilabel else labels
-        train, held = set_aside(np.arange(len(labels)), strata, self.validation_fraction, seed)
+        fraction = self.validation_fraction if known_forest is None else None  # those held out have joined
+        train, held = set_aside(np.arange(len(labels)), strata, fraction, seed)
         loss: Multinomial | LogisticColumns
         if code is None:
             loss = Multinomial(labels, weight, len(targets.classes), train)
@@ -161,15 +167,17 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0)
         sketches = self._sketches(loss.width, seed)
         data = bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]))
-        with (
-            progress.showing(self.verbose),
-            progress.phase(type(self).__name__, self.n_rounds, "rounds"),
-            threads(check_n_jobs(self.n_jobs)) as run,
-        ):
-            boosted = boost(loss, data, train, held, sketches, settings, seed, run)
-        self.forest_ = BoostedForest(loss.base, boosted.trees, X.shape[1])
-        self.n_rounds_ = len(boosted.trees)
-        self.history_ = {"loss": boosted.losses, "error": boosted.errors}
+        earlier = [] if known_forest is None else [known_forest]
+        before = sum(len(forest.roots) for forest in earlier)
+        for forest in earlier:
+            loss.continue_from(forest.base, forest.scores(X))
+        n_jobs = check_n_jobs(self.n_jobs)
+        with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
+            boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, before)
+        self.forest_ = BoostedForest(loss.base, [*earlier, *boosted.trees], X.shape[1])
+        self.n_rounds_ = len(self.forest_.roots)
+        if known_forest is None:
+            self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self
 
     @property
@@ -187,16 +195,18 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Return class scores (n, k), the logarithms of probabilities up to a number; for two classes one column."""
-        F = self._scores(X)
-        return self.targets_.decision(F)
+        scores: Array = self._outputs(X, lambda F: self.targets_.decision(F))
+        return scores
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class; for a multilabel y indicators of the labels above ½."""
-        return self._predictions(self._scores(X))
+        chosen = self._outputs(X, self._choices)
+        return self.targets_.predictions(chosen)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, (n, k); for a multilabel y of each label."""
-        return self._probabilities(self._scores(X))
+        P: Array = self._outputs(X, self._probabilities)
+        return P
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the class scores after each round."""
@@ -205,27 +215,52 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the predictions after each round."""
-        yield from map(self._predictions, self._staged_scores(X))
+        for F in self._staged_scores(X):
+            yield self.targets_.predictions(self._choices(F))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Yield the probabilities after each round."""
         yield from map(self._probabilities, self._staged_scores(X))
 
-    def _scores(self, X: Any) -> Array:
+    def _outputs(self, X: Any, of: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+        """Return what a function makes of the scores; these exist for a block of rows at a time."""
         check_is_fitted(self)
-        return _rounded(self.forest_.scores(self._check_features(X, reset=False)))
+        X = self._check_features(X, reset=False)
+        blocks = row_blocks(len(X), min(16 * len(self.forest_.base), BLOCK_VALUES // 256))
+        return np.concatenate(
+            over_blocks(lambda rows: of(_rounded(self.forest_.scores(X[rows]))), blocks, check_n_jobs(self.n_jobs))
+        )
 
     def _staged_scores(self, X: Any) -> Iterator[Array]:
         check_is_fitted(self)
         yield from map(_rounded, self.forest_.staged_scores(self._check_features(X, reset=False)))
 
-    def _predictions(self, F: Array) -> Any:
-        best = (F > 0).astype(np.intp) if self.targets_.multilabel else F.argmax(axis=1)
-        return self.targets_.predictions(best)
+    def _choices(self, F: Array) -> NDArray[np.intp]:
+        """Return the numbers of the chosen classes, or what is chosen of each label."""
+        return (F > 0).astype(np.intp) if self.targets_.multilabel else F.argmax(axis=1)
 
     def _probabilities(self, F: Array) -> Array:
         P: Array = expit(2 * F) if self.targets_.multilabel else softmax(F, axis=1)
         return P
+
+    def _known_forest(self, targets: Targets) -> BoostedForest | None:
+        """Return the trees to continue from."""
+        if not (self.warm_start and hasattr(self, "forest_")):
+            return None
+        if self.targets_.multilabel != targets.multilabel or not np.array_equal(self.classes_, targets.classes):
+            raise ValueError(
+                "warm_start=True needs the classes of the last fit: set warm_start=False to start with others."
+            )
+        if self.n_features_in_ != self.forest_.n_features:
+            raise ValueError(
+                f"X has {self.n_features_in_} features, but warm_start=True continues from {self.forest_.n_features}."
+            )
+        if self.n_rounds < self.n_rounds_:
+            raise ValueError(
+                f"n_rounds={self.n_rounds!r} must be at least {self.n_rounds_}, the rounds of the last fit, with "
+                "warm_start=True."
+            )
+        return self.forest_
 
     def _sketches(self, width: int, seed: int) -> Callable[[int], Floats]:
         """Return the function from a round to the code that its tree sees, (m, width)."""

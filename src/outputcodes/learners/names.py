@@ -16,10 +16,12 @@ from outputcodes.learners.linear.logistic import Logistic
 from outputcodes.learners.linear.ridge import Ridge
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import SingleCall
+from outputcodes.learners.trees.boosted_trees import BoostedTrees
 from outputcodes.learners.trees.stumps import BoostedStumps
 from outputcodes.learners.trees.tree import Tree
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
+    "boosted-trees": BoostedTrees,
     "kernel-svm": KernelSVM,
     "linear-svm": LinearSVM,
     "logistic": Logistic,

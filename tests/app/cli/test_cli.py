@@ -216,7 +216,8 @@ def test_inspect_tells_how_the_model_was_made(run, model):
     [
         ("svc", "SVC"),
         ("decision-tree", "DecisionTreeClassifier"),
-        ("gradient-boosting", "HistGradientBoostingClassifier"),
+        ("hist-gradient-boosting", "HistGradientBoostingClassifier"),
+        ("gradient-boost", "GradientBoost"),
         ("adaboost-mh", "AdaBoostMH"),
         ("stumps", "OutputCodeClassifier"),
     ],

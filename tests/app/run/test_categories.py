@@ -20,7 +20,7 @@ def coloured():
 def test_gradient_boosting_is_told_the_categories():
     table = coloured()
     source = Source("letters", table, official(["train"] * 300 + ["test"] * 100))
-    (row,) = compare_table(source, make_plan(400, 2, learners=["gradient-boosting"])).rows
+    (row,) = compare_table(source, make_plan(400, 2, learners=["hist-gradient-boosting"])).rows
     X = np.column_stack([table.frame["noise"], OrdinalEncoder().fit_transform(table.frame[["letter"]])])
     told = HistGradientBoostingClassifier(categorical_features=[1], random_state=0).fit(X[:300], table.target[:300])
     assert row.error == np.mean(told.predict(X[300:]) != table.target[300:])
@@ -31,6 +31,6 @@ def test_gradient_boosting_is_told_the_categories():
 def test_a_column_of_more_categories_than_bins_stays_a_number():
     frame = pd.DataFrame({"few": ["a", "b"] * 300, "many": [f"c{i % 300:03d}" for i in range(600)]})
     table = tables.from_frame(frame, pd.Series(["x", "y", "z"] * 200))
-    model = build(table.schema, "gradient-boosting", rows=600)
+    model = build(table.schema, "hist-gradient-boosting", rows=600)
     assert model[-1].categorical_features == [True, False]
     assert len(model.fit(table.frame, table.target).predict(table.frame)) == 600

@@ -18,7 +18,7 @@ from outputcodes.losses import LOSSES, Loss
         ((1000, 10, 10), {"complete"}, {"all-pairs", "svc", "adaboost-mh"}),
         ((1000, 5, 10), set(), {"complete", "svc"}),
         ((20_000, 10, 10), {"svc", "kernel-svm", "multiclass-svc"}, {"maxent", "ridge", "adaboost-mh"}),
-        ((1_000_000, 10, 20), {"gradient-boosting", "adaboost-oc", "smoothboost"}, {"maxent", "stumps"}),
+        ((1_000_000, 10, 20), {"hist-gradient-boosting", "adaboost-oc", "smoothboost"}, {"maxent", "stumps"}),
         ((5000, 100, 10), {"all-pairs"}, {"one-vs-all", "dense"}),
         ((500, 2, 10), {"dense", "all-pairs", "sparse"}, {"one-vs-all"}),
     ],

@@ -20,7 +20,7 @@ from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.parameters import set_parameters
 from outputcodes.app.tables import Schema, categorical_features, preprocessing
 from outputcodes.app.tables.preprocessing import ORDER
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC
 from outputcodes.learners import LEARNERS
@@ -49,7 +49,8 @@ SYSTEMS: dict[str, System] = {
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10)),
     # Its predictions are then those with the largest score, of which probabilities can be made.
     "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=too_many_rows)),
-    "gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
+    "gradient-boost": System(GradientBoost, Planning(quick=True, cost=28)),
+    "hist-gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=too_many_rows)),
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=too_long_to_boost)),
     "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=too_long_to_boost)),
@@ -170,7 +171,7 @@ def _estimator(schema: Schema, name: str | None, rows: int) -> Any:
     parameters = estimator.get_params(deep=False)
     if "categorical_features" in parameters:
         told = categorical_features(schema)
-        if "max_bins" in parameters:
+        if "max_bins" in parameters and not _is_ours(estimator):
             # scikit-learn's boosting has a bin for each category, and takes the others as ordered numbers.
             told &= _category_counts(schema) <= parameters["max_bins"]
         estimator.set_params(categorical_features=told.tolist())

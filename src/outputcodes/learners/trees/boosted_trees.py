@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
@@ -132,8 +131,7 @@ class BoostedTrees(SharedLearner):
         def sketch(t: int) -> NDArray[np.float32]:
             return random_signs(L, int(self.sketch), np.random.default_rng((seed, t)), balanced=False)
 
-        with threads(n_jobs) as run:
-            boosted = boost(columns, data, train, held, sketch, settings, seed, run)
+        boosted = boost(columns, data, train, held, sketch, settings, seed, n_jobs)
         return FittedBoostedTrees(BoostedForest(columns.base, boosted.trees, data.X.shape[1]))
 
 

@@ -29,6 +29,7 @@ class TreeOfRound(NamedTuple):
     leaf: NDArray[np.int64]
     leaves: Leaves
     gain: Array
+    roots: NDArray[np.int64] = np.zeros(1, np.int64)
 
 
 class BoostedForest:
@@ -48,27 +49,35 @@ class BoostedForest:
     n_features : int
     """
 
-    def __init__(self, base: Array, trees: Sequence[TreeOfRound], n_features: int) -> None:
+    nodes: Nodes
+    roots: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    leaves: Leaves
+    gain: Array
+
+    def __init__(self, base: Array, parts: Sequence[TreeOfRound | BoostedForest], n_features: int) -> None:
+        """Join trees, or the trees of other forests, in their order."""
         self.base, self.n_features = base, n_features
-        n_nodes = np.array([len(tree.leaf) for tree in trees], dtype=np.int64)
-        n_leaves = np.array([len(tree.leaves.starts) - 1 for tree in trees], dtype=np.int64)
-        n_values = np.array([len(tree.leaves.values) for tree in trees], dtype=np.int64)
-        n_numbers = np.array([len(tree.nodes.pool) for tree in trees], dtype=np.int64)
-        self.roots = np.cumsum(n_nodes) - n_nodes
-        parts = zip(*(empty_nodes(0, 0), *(tree.nodes for tree in trees)), strict=True)
-        self.nodes = Nodes(*map(np.concatenate, parts))
-        self.nodes.left[:] += np.repeat(self.roots, n_nodes)
+        n_nodes = np.array([len(part.leaf) for part in parts], dtype=np.int64)
+        n_leaves = np.array([len(part.leaves.starts) - 1 for part in parts], dtype=np.int64)
+        n_values = np.array([len(part.leaves.values) for part in parts], dtype=np.int64)
+        n_numbers = np.array([len(part.nodes.pool) for part in parts], dtype=np.int64)
+        before = np.cumsum(n_nodes) - n_nodes
+        roots = (part.roots + at for part, at in zip(parts, before, strict=True))
+        self.roots = np.concatenate([np.zeros(0, np.int64), *roots])
+        arrays = zip(*(empty_nodes(0, 0), *(part.nodes for part in parts)), strict=True)
+        self.nodes = Nodes(*map(np.concatenate, arrays))
+        self.nodes.left[:] += np.repeat(before, n_nodes)
         self.nodes.at[:] += np.repeat(np.cumsum(n_numbers) - n_numbers, n_nodes)
-        self.leaf = np.concatenate([np.zeros(0, np.int64), *(tree.leaf for tree in trees)])
+        self.leaf = np.concatenate([np.zeros(0, np.int64), *(part.leaf for part in parts)])
         self.leaf[self.leaf >= 0] += np.repeat(np.cumsum(n_leaves) - n_leaves, n_nodes)[self.leaf >= 0]
-        shift = np.cumsum(n_values) - n_values
-        starts = (tree.leaves.starts[:-1] + at for tree, at in zip(trees, shift, strict=True))
+        starts = (p.leaves.starts[:-1] + at for p, at in zip(parts, np.cumsum(n_values) - n_values, strict=True))
         self.leaves = Leaves(
             np.concatenate([*starts, [n_values.sum()]]).astype(np.int64),
-            np.concatenate([np.zeros(0, np.int32), *(tree.leaves.where for tree in trees)]),
-            np.concatenate([np.zeros(0, np.float32), *(tree.leaves.values for tree in trees)]),
+            np.concatenate([np.zeros(0, np.int32), *(part.leaves.where for part in parts)]),
+            np.concatenate([np.zeros(0, np.float32), *(part.leaves.values for part in parts)]),
         )
-        self.gain = np.concatenate([np.zeros(0), *(tree.gain for tree in trees)])
+        self.gain = np.concatenate([np.zeros(0), *(part.gain for part in parts)])
 
     def scores(self, X: Array) -> Array:
         """Return (n, width) scores."""
@@ -114,6 +123,10 @@ def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
                     else:
                         left = goes_left(X[i], node, nodes)
                     node = nodes.left[node] if left else nodes.left[node] + 1
-                at = leaf[node]
-                for q in range(leaves.starts[at], leaves.starts[at + 1]):
-                    F[i, leaves.where[q]] += leaves.values[q]
+                first, last = leaves.starts[leaf[node]], leaves.starts[leaf[node] + 1]
+                if last - first == F.shape[1]:
+                    for c in range(F.shape[1]):
+                        F[i, c] += leaves.values[first + c]
+                else:
+                    for q in range(first, last):
+                        F[i, leaves.where[q]] += leaves.values[q]

@@ -47,6 +47,10 @@ class LogisticColumns:
         """The number of columns."""
         return len(self.base)
 
+    def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
+        """Start from margins (n, L) of earlier rounds, and from what these started from."""
+        self.base, self.F = base, F.astype(np.float32)
+
     def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
         """Set values[l], (L,), to the Newton steps of some leaves."""
         state = self.F, self.y, self.weight, self.signed

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from outputcodes._histograms.vector_growth import GrowingTree
 
@@ -49,6 +50,10 @@ class Multinomial:
     def width(self) -> int:
         """The number of classes."""
         return len(self.base)
+
+    def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
+        """Start from scores (n, k) of earlier rounds, and from what these started from."""
+        self.base, self.P = base, np.maximum(softmax(F, axis=1).astype(np.float32), np.float32(LEAST))
 
     def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
         """Set values[l], (k,), to the Newton steps of some leaves."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, threads
 from outputcodes._ground.choosing import clearly_less
 from outputcodes._ground.folds import deck_of
 from outputcodes._histograms.binning import Binned
@@ -84,17 +85,39 @@ def boost(
     sketch: Callable[[int], Floats],
     settings: Settings,
     seed: int,
-    run: Run,
+    n_jobs: int | None,
+    before: int = 0,
 ) -> Boosted:
     """Boost on some rows until the loss (or error) of the watched rows no longer falls; then they join for a while.
 
-    `sketch(t)` returns the code (m, width) that the tree of round t sees. Watched rows are too good to be only watched:
-    a share `FINISH` of the rounds is added on all rows. Without watched rows all rounds are run.
+    `sketch(t)` returns the code (m, width) that the tree of round t sees; the rounds `before` these are over. Watched
+    rows are too good to be only watched: a share `FINISH` of the rounds is added on all rows. Without watched rows all
+    rounds are run.
     """
-    first = _Rounds(loss, data, rows, sketch, settings, seed, run)
+    with threads(n_jobs) as run:
+        work = _Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs))
+        return _boost(work, rows, watched, before)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all rounds of one model share."""
+
+    loss: BoostedLoss
+    data: Binned
+    sketch: Callable[[int], Floats]
+    settings: Settings
+    seed: int
+    run: Run
+    n_threads: int
+
+
+def _boost(work: _Work, rows: Rows, watched: Rows, before: int) -> Boosted:
+    loss, settings = work.loss, work.settings
+    first = _Rounds(work, rows, before)
     losses, errors = [], []
     best, best_at = np.inf, 0
-    while len(first.trees) < settings.n_rounds and first.advance():
+    while before + len(first.trees) < settings.n_rounds and first.advance():
         if not len(watched):
             continue
         first.follow(watched)
@@ -108,8 +131,7 @@ def boost(
             break
     trees = first.trees
     if len(watched):
-        every = np.sort(np.concatenate([rows, watched]))
-        last = _Rounds(loss, data, every, sketch, settings, seed, run, before=len(trees))
+        last = _Rounds(work, np.sort(np.concatenate([rows, watched])), before + len(trees))
         while len(last.trees) < FINISH * len(trees) and last.advance():
             pass
         trees = trees + last.trees
@@ -119,26 +141,15 @@ def boost(
 class _Rounds:
     """Rounds on the same rows; those `before` them are counted."""
 
-    def __init__(
-        self,
-        loss: BoostedLoss,
-        data: Binned,
-        rows: Rows,
-        sketch: Callable[[int], Floats],
-        settings: Settings,
-        seed: int,
-        run: Run,
-        before: int = 0,
-    ) -> None:
-        self.loss, self.sketch, self.settings, self.seed, self.run = loss, sketch, settings, seed, run
-        self.before = before
+    def __init__(self, work: _Work, rows: Rows, before: int) -> None:
+        self.loss, self.settings, self.work, self.before = work.loss, work.settings, work, before
         self.trees: list[TreeOfRound] = []
-        self.code = sketch(before)
-        n, m = len(data.codes), len(self.code)
+        self.code = work.sketch(before)
+        n, m, leaves = len(work.data.codes), len(self.code), self.settings.max_leaves
         self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
         self.words = np.zeros((n, n_words(m)), np.int64)
-        self.grower = Grower(data, rows, m, self.words.shape[1], settings.max_leaves)
-        self.values, self.room, self.factors = np.ones((3, settings.max_leaves, loss.width), np.float32)
+        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, work.n_threads)
+        self.values, self.room, self.factors = np.ones((3, leaves, self.loss.width), np.float32)
         self.grower.tree.segments[0] = 0, len(rows)
         self._take(range(1))
 
@@ -150,16 +161,16 @@ class _Rounds:
             settings.l2 / vectors.curvature_unit,
             settings.min_rows,
             settings.max_features,
-            np.random.SeedSequence((self.seed, t)).generate_state(1, np.uint64)[0],
+            np.random.SeedSequence((self.work.seed, t)).generate_state(1, np.uint64)[0],
         )
-        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth)
+        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
         if n_leaves == 1:
             return False
         blocks = list(_leaf_blocks(self.grower.tree.segments[:n_leaves]))
-        self.run(self._find, blocks)
+        self.work.run(self._find, blocks)
         np.exp(self.values[:n_leaves], out=self.factors[:n_leaves])
-        self.code = self.sketch(t + 1)
-        self.run(self._take, blocks)
+        self.code = self.work.sketch(t + 1)
+        self.work.run(self._take, blocks)
         nodes, leaf, gain = self.grower.questions()
         unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.code)
         self.trees.append(TreeOfRound(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))

@@ -1,0 +1,309 @@
+"""Compare GradientBoost with LightGBM, XGBoost, CatBoost and chimeraboost.
+
+    OUTPUTCODES_DATA=<folder> python benchmarks/boosted_trees.py [part ...] [--quick]
+
+The parts are tables, peers, mnist, many, cost and growth. Ours has its defaults, and early stopping is part of its
+time; the peers have theirs, with 100 rounds. All have two threads and are run in turn. Errors and log-losses are those
+of the test rows, ours the mean of three seeds; only fitting is timed. The floor of a round is n·d additions of vectors
+of 32 bytes into histograms for each level of the tree, and n·k·(m + 3) operations for probabilities and sketches of m
+columns.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+
+import numpy as np
+from catboost import CatBoostClassifier
+from chimeraboost import ChimeraBoostClassifier
+from common import QUICK, WORDS, exponent, interleaved, load, print_table, save
+from lightgbm import LGBMClassifier
+from lightgbm.callback import EarlyStopException
+from sklearn.metrics import log_loss
+from xgboost import XGBClassifier
+from xgboost.callback import TrainingCallback
+
+from outputcodes import GradientBoost
+
+SEEDS = range(1 if QUICK else 3)
+ROUNDS = 5 if QUICK else 100
+# A peer with many classes is stopped after so many seconds.
+LIMIT = 5 if QUICK else 600
+# What should be reached: test error %, log-loss, times the speed of LightGBM.
+TARGETS = {
+    "letter": (2.7, 0.085, 3),
+    "pendigits": (3.3, 0.15, 1.5),
+    "optdigits": (3.3, 0.13, 1.5),
+    "satimage": (None, 0.25, 1.5),
+    "isolet": (4.6, None, 20),
+}
+# Fewer rounds and longer steps: for those who want an answer of LightGBM's quality at once.
+SHORT = {"n_rounds": 40, "learning_rate": 0.3, "validation_fraction": None}
+
+
+def split(name):
+    X, y, train = load(name)
+    X = X.astype(np.float64)
+    return X[train], y[train], X[~train], y[~train]
+
+
+def compile_first():
+    X, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 7
+    GradientBoost(3, n_jobs=2, random_state=0).fit(X, y).predict_proba(X)
+
+
+def lightgbm(**parameters):
+    return LGBMClassifier(n_estimators=ROUNDS, n_jobs=2, verbose=-1, **parameters)
+
+
+def xgboost(**parameters):
+    return XGBClassifier(n_estimators=ROUNDS, tree_method="hist", n_jobs=2, **parameters)
+
+
+def scored(model, X, y):
+    """Return test error % and log-loss."""
+    P = model.predict_proba(X)
+    return 100 * float(np.mean(P.argmax(axis=1) != y)), float(log_loss(y, P, labels=np.arange(P.shape[1])))
+
+
+def compared(name, makers, repeats):
+    """Return the median seconds, the errors and the log-losses of models on a data set; ours with several seeds."""
+    X, y, X_test, y_test = split(name)
+    seconds, errors, losses = {}, {}, {}
+    fits = {who: partial(lambda make: make().fit(X, y), make) for who, make in makers.items()}
+    seconds, fitted = interleaved(fits, repeats)
+    for who, model in fitted.items():
+        models = [model]
+        if isinstance(model, GradientBoost):
+            models += [makers[who]().set_params(random_state=seed).fit(X, y) for seed in SEEDS[1:]]
+        found = [scored(one, X_test, y_test) for one in models]
+        errors[who], losses[who] = (float(np.mean(numbers)) for numbers in zip(*found, strict=True))
+    return seconds, errors, losses, fitted
+
+
+def tables():
+    """Ours and LightGBM, both with their defaults."""
+    compile_first()
+    rows = []
+    for name, (error, loss, speed) in TARGETS.items():
+        makers = {
+            "ours": lambda: GradientBoost(n_jobs=2, random_state=0),
+            "short": lambda: GradientBoost(**SHORT, n_jobs=2, random_state=0),
+            "LightGBM": lightgbm,
+        }
+        seconds, errors, losses, fitted = compared(name, makers, repeats=1 if name == "isolet" else 3)
+        rows.append(
+            {
+                "data": name,
+                **{f"{who} s": s for who, s in seconds.items()},
+                "LightGBM / ours": seconds["LightGBM"] / seconds["ours"],
+                "wanted": speed,
+                "LightGBM / short": seconds["LightGBM"] / seconds["short"],
+                **{f"{who} error %": e for who, e in errors.items()},
+                "wanted %": error,
+                **{f"{who} log-loss": e for who, e in losses.items()},
+                "wanted log-loss": loss,
+                "rounds": fitted["ours"].n_rounds_,
+            }
+        )
+    print_table(rows)
+    return rows
+
+
+def peers():
+    """The other libraries that grow one tree for all classes."""
+    compile_first()
+    rows = []
+    for name in list(TARGETS)[:4]:
+        makers = {
+            "ours": lambda: GradientBoost(n_jobs=2, random_state=0),
+            "XGBoost, multi_output_tree": partial(xgboost, multi_strategy="multi_output_tree"),
+            "chimeraboost": lambda: ChimeraBoostClassifier(thread_count=2, random_state=0),
+            "CatBoost": lambda: CatBoostClassifier(thread_count=2, verbose=False, allow_writing_files=False),
+        }
+        seconds, errors, losses, _ = compared(name, makers, repeats=1)
+        rows += [
+            {"data": name, "library": who, "fit s": seconds[who], "error %": errors[who], "log-loss": losses[who]}
+            for who in makers
+        ]
+    print_table(rows)
+    return rows
+
+
+def mnist():
+    """All of MNIST."""
+    compile_first()
+    makers = {"ours": lambda: GradientBoost(n_jobs=2, random_state=0), "LightGBM": lightgbm, "XGBoost": xgboost}
+    seconds, errors, losses, _ = compared("mnist", makers, repeats=1)
+    rows = [{"library": who, "fit s": seconds[who], "error %": errors[who], "log-loss": losses[who]} for who in makers]
+    print_table(rows)
+    return rows
+
+
+def boxes(k, n, d, seed=0):
+    """Draw rows whose class is that of a box: 4k boxes of a random tree, each given to one class; a tenth is noise.
+
+    Features are of four kinds: normal, uniform, skewed and whole numbers. Every box asks about its own features, and no
+    class is near its mean.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[:, 1::4] = rng.random((n, len(X[0, 1::4])))
+    X[:, 2::4] = np.exp(X[:, 2::4])
+    X[:, 3::4] = np.rint(3 * X[:, 3::4])
+    box = np.zeros(n, dtype=int)
+    cells = [np.arange(n)]
+    while len(cells) < 4 * k:
+        cells.sort(key=len)
+        rows = cells.pop()
+        x = X[rows, rng.integers(d)]
+        left = x <= np.quantile(x, rng.uniform(0.3, 0.7))
+        cells += [rows[left], rows[~left]]
+    owner = rng.permutation(np.arange(4 * k) % k)
+    for number, rows in enumerate(cells):
+        box[rows] = owner[number]
+    noisy = rng.random(n) < 0.1
+    box[noisy] = rng.integers(k, size=noisy.sum())
+    return X, box
+
+
+class Deadline(TrainingCallback):
+    """Stops XGBoost, and as a function LightGBM, when the time is over; counts rounds."""
+
+    def __init__(self):
+        self.start, self.rounds = time.perf_counter(), 0
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.rounds = epoch + 1
+        return time.perf_counter() - self.start > LIMIT
+
+    def __call__(self, env):
+        if self.after_iteration(env.model, env.iteration, None):
+            raise EarlyStopException(env.iteration, [("", "", 0.0, False)])
+
+
+def many():
+    """Many classes: seconds of ours until the error of a peer that had at most ten minutes."""
+    compile_first()
+    n, n_test, d = (2000, 500, 10) if QUICK else (50_000, 10_000, 50)
+    rows = []
+    for k in (20, 40) if QUICK else (355, 1000):
+        X, y = boxes(k, n + n_test, d)
+        y[:k] = np.arange(k)  # every class has a row to train on
+        X, y, X_test, y_test = X[:n], y[:n], X[n:], y[n:]
+        start = time.perf_counter()
+        model = GradientBoost(n_jobs=2, random_state=0).fit(X, y)
+        whole = time.perf_counter() - start
+        stages = [float(np.mean(stage != y_test)) for stage in model.staged_predict(X_test)]
+        row = {"k": k, "ours s": whole, "rounds": model.n_rounds_, "ours error %": 100 * stages[-1]}
+        row["s per round"] = whole / model.n_rounds_
+        for who in ("LightGBM", "XGBoost"):
+            deadline = Deadline()
+            if who == "LightGBM":
+                peer, words = lightgbm(), {"callbacks": [deadline]}
+            else:
+                peer, words = xgboost(callbacks=[deadline]), {}
+            start = time.perf_counter()
+            peer.fit(X, y, **words)
+            seconds = time.perf_counter() - start
+            error = float(np.mean(peer.predict(X_test) != y_test))
+            needed = next((t + 1 for t, e in enumerate(stages) if e <= error), None)
+            row |= {f"{who} s": seconds, f"{who} rounds": deadline.rounds, f"{who} error %": 100 * error}
+            if needed is None:
+                row[f"{who} / ours"] = None
+                continue
+            short = GradientBoost(needed, validation_fraction=None, n_jobs=2, random_state=0)
+            start = time.perf_counter()
+            short.fit(X, y)
+            row[f"ours s to {who}'s error"] = time.perf_counter() - start
+            row[f"ours error % then, {who}"] = 100 * float(np.mean(short.predict(X_test) != y_test))
+            row[f"{who} / ours"] = seconds / row[f"ours s to {who}'s error"]
+        rows.append(row)
+        print_table([row])
+    return rows
+
+
+def cost():
+    """Predicting beside LightGBM, first use, and memory with 1,000 classes."""
+    compile_first()
+    X, y, X_test, _ = split("letter")
+    ours, theirs = GradientBoost(n_jobs=2, random_state=0).fit(X, y), lightgbm().fit(X, y)
+    predicting, _ = interleaved(
+        {"ours": lambda: ours.predict(X_test), "LightGBM": lambda: theirs.predict(X_test)}, repeats=5
+    )
+    row = {f"{who} µs per row": 1e6 * s / len(X_test) for who, s in predicting.items()} | first_use()
+    n, k, rounds = (2000, 40, 20) if QUICK else (50_000, 1000, 300)
+    X, y = boxes(k, n, 50)
+    y[:k] = np.arange(k)
+    model = GradientBoost(rounds, validation_fraction=None, n_jobs=2, random_state=0).fit(X, y)
+    row["model MB"] = len(pickle.dumps(model)) / 2**20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    many_rows = np.concatenate([X] * 2)
+    start = time.perf_counter()
+    model.predict(many_rows)
+    row["µs per row with 1,000 classes"] = 1e6 * (time.perf_counter() - start) / len(many_rows)
+    row["peak MB of predicting more than training"] = (
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    ) / 1024
+    print_table([row])
+    return [row]
+
+
+def first_use():
+    """Measure the seconds of a first fit and predict in a new process, with compilation, then from the cache."""
+    script = (
+        "import time, numpy as np, sklearn.utils.estimator_checks\n"
+        "start = time.perf_counter()\n"
+        "from outputcodes import GradientBoost\n"
+        "X = np.arange(180.0).reshape(60, 3)\n"
+        "GradientBoost(3).fit(X, np.arange(60) % 7).predict(X)\n"
+        "print(time.perf_counter() - start)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        command, own = [sys.executable, "-c", script], os.environ | {"NUMBA_CACHE_DIR": cache}
+        runs = [subprocess.run(command, env=own, capture_output=True, text=True, check=True) for _ in range(2)]
+    compiling, cached = (float(run.stdout) for run in runs)
+    return {"first use s": compiling, "later process s": cached}
+
+
+def growth():
+    """Exponents of the fit time, on log axes."""
+    compile_first()
+    few = 16 if QUICK else 1
+    sizes = {
+        "n": [16000 // few, 32000 // few, 64000 // few],
+        "d": [16, 32, 64],
+        "k": [32, 64, 128],
+        "rounds": [25, 50, 100],
+    }
+    middle = {"n": 32000 // few, "d": 32, "k": 64, "rounds": 50}
+
+    def seconds(n, d, k, rounds):
+        X, y = boxes(k, n, d)
+        model = GradientBoost(rounds, validation_fraction=None, n_jobs=1, random_state=0)
+        return interleaved({"ours": lambda: model.fit(X, y)}, repeats=3)[0]["ours"]
+
+    row = {
+        f"exponent of {name}": exponent(values, [seconds(**middle | {name: value}) for value in values])
+        for name, values in sizes.items()
+    }
+    print_table([row])
+    return [row]
+
+
+def main() -> None:
+    parts = {"tables": tables, "peers": peers, "mnist": mnist, "many": many, "cost": cost, "growth": growth}
+    for name in WORDS or parts:
+        print(f"\n{parts[name].__doc__}\n")
+        save(f"boosted_trees_{name}", parts[name]())
+
+
+if __name__ == "__main__":
+    main()
