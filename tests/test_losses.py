@@ -66,6 +66,16 @@ def test_derivatives_are_the_slopes(loss, order):
 
 
 @everyone
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+def test_values_and_derivatives_in_one_call(loss, factor):
+    loss, z = loss.scaled(factor), np.linspace(-40, 40, 801)
+    if loss.second_derivative is not None:
+        parts = loss(z), loss.derivative(z), loss.second_derivative(z)
+        for together, alone in zip(loss.with_derivatives(z), parts, strict=True):
+            np.testing.assert_allclose(together, alone, rtol=1e-12, atol=1e-300)
+
+
+@everyone
 def test_extreme_margins_neither_overflow_nor_turn_nan(loss):
     z = np.array([-1e9, -1e3, 1e3, 1e9])
     assert np.isfinite(loss(z)).all()

@@ -47,9 +47,7 @@ class JointNewton:
         if data.intercept.free:
             self.ridge[-1] = 0
         self.blocks, self.signs, self.cost, self.theta = blocks, signs, cost, theta
-        assert loss.derivative is not None
-        assert loss.second_derivative is not None
-        self.loss, self.slope, self.curvature, self.run = loss, loss.derivative, loss.second_derivative, run
+        self.loss, self.run = loss, run
 
     def minimise(self, tol: float, max_iter: int) -> tuple[Array, Certificate]:
         """Take Newton steps until the relative gap of each column is at most `tol`."""
@@ -98,8 +96,8 @@ class JointNewton:
         def look(block: Block) -> tuple[Array, Array, Array]:
             t, c = block.table(self.signs), block.costs(self.cost)
             z = t * block.F - block.shift
-            gradient = backward(block.X, self.constant, c * t * self.slope(z))
-            return (c * self.loss(z)).sum(axis=0), gradient, c * self.curvature(z)
+            value, slope, bend = self.loss.with_derivatives(z)
+            return (c * value).sum(axis=0), backward(block.X, self.constant, c * t * slope), c * bend
 
         objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0), self.ridge * self.theta
         curvatures = []
