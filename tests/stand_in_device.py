@@ -13,6 +13,8 @@ SIZE = 64
 class Features:
     def __init__(self, X):
         self.X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        if not np.isfinite(self.X).all():
+            raise ValueError("Input X contains NaN or infinity.")
 
     def mean(self):
         return self.X.mean(axis=0, dtype=np.float64)
@@ -25,12 +27,12 @@ class StandIn:
     """Counts what it is asked for."""
 
     def __init__(self):
-        self.grams, self.expansions = 0, 0
+        self.grams, self.expansions, self.most = 0, 0, 10**6
 
     def gram(self, kernel, X, like):
         self.grams += 1
         features = Features(X)
-        return StandInGram(kernel(features), features.X)
+        return StandInGram(kernel(features), features.X, self.most)
 
     def expand_new(self, kernel, X, anchors, beta, bias):
         self.expansions += 1
@@ -39,9 +41,9 @@ class StandIn:
 
 
 class StandInGram:
-    def __init__(self, kernel, X):
-        self.kernel, self.n, self.shape = kernel, len(X), X.shape
-        self.X = X if kernel.name == "precomputed" else kernel.features(X.astype(np.float64))
+    def __init__(self, kernel, X, most, features=False):
+        self.kernel, self.n, self.shape, self.most = kernel, len(X), X.shape, most
+        self.X = X if features or kernel.name == "precomputed" else kernel.features(X.astype(np.float64))
         self.K = kernel.block(self.X, self.anchors(np.arange(self.n)))
 
     @property
@@ -51,8 +53,14 @@ class StandInGram:
     def anchors(self, rows):
         return self.kernel.anchors(self.X, rows)
 
-    def columns(self, posed):
-        return StandInColumns(self, posed)
+    def room(self):
+        return self.most
+
+    def part(self, rows):
+        return StandInGram(self.kernel, self.X[rows], self.most, features=True)
+
+    def columns(self, posed, e=None):
+        return StandInColumns(self, posed, e)
 
     def expand(self, rows, support, beta, bias):
         return self.K[np.ix_(rows, support)] @ beta + bias
@@ -61,7 +69,7 @@ class StandInGram:
 class StandInColumns:
     """Columns in single precision between two refreshes, as on a GPU."""
 
-    def __init__(self, gram, posed):
+    def __init__(self, gram, posed, e):
         self.gram, self.posed = gram, posed
         self.target, self.box = boxes(posed.M, posed.cost, posed.y, posed.weight, posed.start, posed.free_bias)
         self.K = gram.K[np.ix_(posed.rows, posed.rows)]
@@ -69,6 +77,8 @@ class StandInColumns:
         self.taken, self.refreshes = np.zeros(len(self.target), dtype=np.intp), 0
         self.dual = Dual(Gram, posed.free_bias, posed.offset, 1e-3, 10, serially)
         self.e = self.target - self.box[0].astype(np.float32) @ self.single - self._shift()
+        if e is not None:
+            self.e = e.copy()
 
     def _shift(self):
         return self.posed.offset * self.box[0].sum(axis=1, keepdims=True)
@@ -95,6 +105,9 @@ class StandInColumns:
 
     def steps(self):
         return self.taken.copy()
+
+    def posed_beta(self):
+        return self.box[0].copy()
 
     def refresh(self):
         self.refreshes += 1

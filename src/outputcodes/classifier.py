@@ -351,7 +351,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if isinstance(X, RowBlocks):
             check_features(self, next(iter(X)), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))
-        return check_features(self, X, tags, reset=reset)
+        finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
+        return check_features(self, X, tags, reset=reset, finite=finite)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes for itself and passes on to the estimator."""

@@ -64,6 +64,20 @@ def test_the_problem_is_the_one_of_the_cpu(device, sample, parameters, code):
     assert device.expansions > 0
 
 
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_a_device_without_room_for_all_rows_solves_parts_of_them(device, sample, bias):
+    X, y = sample
+    whole = OutputCodeClassifier(KernelSVM(C=10, gamma=0.5, bias=bias, device="cuda"), code="one-vs-all").fit(X, y)
+    for most in (170, 90):  # more than the support vectors of a column, and fewer
+        device.most = most
+        learner = KernelSVM(C=10, gamma=0.5, bias=bias, device="cuda")
+        parts = OutputCodeClassifier(learner, code="one-vs-all").fit(X, y)
+        certificate = parts.columns_.fitted.certificate
+        assert certificate.converged.all()
+        np.testing.assert_allclose(objective(parts, X, y, learner), objective(whole, X, y, learner), rtol=1e-5)
+        np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-2)
+
+
 def test_weights_and_absent_rows(device, sample):
     X, y = sample
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
@@ -161,6 +175,15 @@ def test_what_a_device_cannot_do_is_refused(device, parameters, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         OutputCodeClassifier(KernelSVM(**parameters)).fit(X, y)
+
+
+def test_infinite_numbers_are_refused(device):
+    X, y = load_iris(return_X_y=True)
+    model = OutputCodeClassifier(KernelSVM(device="cuda")).fit(X, y)
+    X[3, 1] = np.nan
+    for refused in (lambda: model.fit(X, y), lambda: model.predict(X)):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            refused()
 
 
 def test_cupy_is_asked_for_by_name(monkeypatch):

@@ -57,13 +57,16 @@ class DeviceColumns(Protocol):
         """Solve some columns on a working set of their own, to their part of `tol` (L,), and update e."""
 
     def steps(self) -> Rows:
-        """Return the number of steps of each column so far, (L,)."""
+        """Return the number of steps of each column, up to the last call of `ends`, (L,)."""
 
     def refresh(self) -> None:
         """Compute e from scratch, in float64."""
 
     def free(self) -> Array:
         """Return (2, L): the sum of e over the rows whose β is between its bounds, and their number."""
+
+    def posed_beta(self) -> Array:
+        """Return β of the posed rows, (L, n)."""
 
     def support(self) -> tuple[Rows, Rows, Array]:
         """Return the rows of the Gram matrix with β ≠ 0, the column of each, in order, and β."""
@@ -84,10 +87,16 @@ class DeviceGram(Protocol):
         """K(x, x) of each row."""
 
     def anchors(self, rows: Rows) -> Any:
-        """Return the `anchors` argument of `Kernel.block` for some rows."""
+        """Return the `anchors` argument of `Kernel.block` for some rows, or what has it `here()`."""
 
-    def columns(self, posed: PosedColumns) -> DeviceColumns:
-        """Return columns to be solved."""
+    def room(self) -> int:
+        """Return how many rows the largest Gram matrix has that the device has memory for."""
+
+    def part(self, rows: Rows) -> DeviceGram:
+        """Return the Gram matrix of some rows."""
+
+    def columns(self, posed: PosedColumns, e: Array | None = None) -> DeviceColumns:
+        """Return columns to be solved; `e` (L, n) are gradients to start from, which other rows have a share in."""
 
     def expand(self, rows: Rows, support: Rows, beta: Array, bias: Array) -> Array:
         """Return (len(rows), L) values Σ_i β_ij K(x_i, x) + b_j at training rows; β (S, L) belongs to `support`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
+from copy import copy
 from importlib.resources import files
 from typing import Any
 
@@ -31,6 +32,8 @@ SIZE, FRESH = 1024, 512
 TILE = 8192
 # Kernel values in float64 at a time: 2 GiB.
 VALUES_AT_A_TIME = 1 << 28
+# The share of the free memory that a Gram matrix may take.
+MEMORY_SHARE = 0.8
 KINDS = {"linear": 0, "rbf": 1, "poly": 2, "sigmoid": 3}
 FUNCTIONS = ("find_ends", "join_ends", "choose_sets", "gather_sets", "descend", "subtract", "finish_tile")
 _VALUES = {
@@ -76,6 +79,8 @@ class Cuda:
 
     def kept(self, array: Any) -> Any:
         """Return an array on the device, copied once as long as the original lives."""
+        if isinstance(array, LateArray):
+            return array.there
         number = id(array)
         held = self._copies.get(number)
         if held is None or held[0]() is not array:
@@ -103,6 +108,34 @@ class Cuda:
         return answer
 
 
+class Mailbox:
+    """Sends up to `size` numbers to the device without waiting; the last ones must have been read there."""
+
+    def __init__(self, size: int, kind: Any) -> None:
+        width = np.dtype(kind).itemsize
+        memory = cp.cuda.alloc_pinned_memory(size * width)
+        self.here, self.there = np.frombuffer(memory, kind, size), cp.empty(size, kind)
+
+    def send(self, numbers: NDArray[Any]) -> Any:
+        """Return the numbers on the device."""
+        few = len(numbers)
+        self.here[:few] = numbers
+        self.there[:few].set(self.here[:few])
+        return self.there
+
+
+class LateArray:
+    """An array on the device, which is copied to the host if that is needed."""
+
+    def __init__(self, there: Any) -> None:
+        self.there = there
+
+    def here(self) -> NDArray[Any]:
+        """Return a copy on the host."""
+        copied: NDArray[Any] = self.there.get()
+        return copied
+
+
 class Features:
     """X on the device."""
 
@@ -110,7 +143,7 @@ class Features:
         self.given = X
         self.X = _on_device(X)
         if not bool(cp.isfinite(self.X).all()):
-            raise ValueError("X contains NaN or infinity.")
+            raise ValueError("Input X contains NaN or infinity.")
         if self.X.dtype == np.float64 and bool((cp.abs(self.X) > LARGEST_FEATURE).any()):
             refuse_huge(cp.asnumpy(self.X))
 
@@ -119,6 +152,12 @@ class Features:
         return X is self.given or (
             type(X) is type(self.given) is np.ndarray and X.shape == self.given.shape and np.array_equal(X, self.given)
         )
+
+    def part(self, rows: Rows, of_columns: bool) -> Features:
+        """Return the features of some rows, or, if they are kernel values, those between these rows."""
+        part, own = copy(self), cp.asarray(rows)
+        part.given, part.X = None, self.X[own][:, own] if of_columns else self.X[own]
+        return part
 
     def mean(self) -> Array:
         """Return the mean of each feature."""
@@ -155,11 +194,23 @@ class CudaGram:
         """Return the features of some rows as the kernel takes them, or the row numbers."""
         if self.kernel.name == "precomputed":
             return rows
-        return cp.asnumpy(self._doubles(rows))
+        return LateArray(self._doubles(rows))
 
-    def columns(self, posed: PosedColumns) -> CudaColumns:
-        """Return columns to be solved."""
-        return CudaColumns(self, posed)
+    def room(self) -> int:
+        """Return how many rows the largest Gram matrix has that the device has memory for."""
+        if self._store is not None:
+            return self.n
+        pool = cp.get_default_memory_pool()
+        free = cp.cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+        return int((MEMORY_SHARE * free / 4) ** 0.5)
+
+    def part(self, rows: Rows) -> CudaGram:
+        """Return the Gram matrix of some rows."""
+        return CudaGram(self.device, self.kernel, self.features.part(rows, self.kernel.name == "precomputed"))
+
+    def columns(self, posed: PosedColumns, e: Array | None = None) -> CudaColumns:
+        """Return columns to be solved, from 0 or from gradients e of the posed rows."""
+        return CudaColumns(self, posed, e)
 
     def expand(self, rows: Rows, support: Rows, beta: Array, bias: Array) -> Array:
         """Return (len(rows), L) values of expansions at training rows."""
@@ -198,6 +249,7 @@ class CudaGram:
         norms = cp.einsum("ij,ij->i", X, X, dtype=np.float64).astype(np.float32)
         coarse = (X.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
         fine = X - coarse
+        infinite = cp.zeros(1, np.int32)
         left, right = cp.concatenate([fine, coarse, coarse], 1), cp.concatenate([coarse, fine, coarse], 1)
         for a in range(0, self.n, TILE):
             h = min(TILE, self.n - a)
@@ -207,23 +259,17 @@ class CudaGram:
                 corner = (np.int64(number) for number in (self.ld, a, b, h, w))
                 parameters = float(kernel.gamma), float(kernel.coef0), float(kernel.degree)
                 grid = (-(-w // 32), -(-h // 32))
-                launch("finish_tile", grid, (32, 8), K, *corner, KINDS[kernel.name], *parameters, norms, a != b)
-        if not bool(cp.isfinite(K[:, : self.n]).all()):
+                kind, last = KINDS[str(kernel.name)], (norms, a != b, infinite)
+                launch("finish_tile", grid, (32, 8), K, *corner, kind, *parameters, *last)
+        if int(infinite[0]):
             raise NonFiniteKernelError(
                 "kernel values are not finite; scale the features, or lower gamma, coef0 or degree."
             )
 
     def _make_room(self) -> None:
-        needed = 4 * self.n * self.ld
-        free, _ = cp.cuda.runtime.memGetInfo()
-        pool = cp.get_default_memory_pool()
-        if needed > free + pool.free_bytes():
-            raise DeviceError(
-                f"the Gram matrix of {self.n} rows takes {needed / 2**30:.1f} GiB, and the GPU has "
-                f"{(free + pool.free_bytes()) / 2**30:.1f} GiB left; use device='cpu', or fewer rows."
-            )
-        if needed > free:
-            pool.free_all_blocks()
+        """Give what the pool holds back to the device, if a large matrix would not fit beside it."""
+        if 4 * self.n * self.ld > cp.cuda.runtime.memGetInfo()[0]:
+            cp.get_default_memory_pool().free_all_blocks()
 
     def _doubles(self, rows: Rows | None = None) -> Any:
         """Return features as the kernel takes them, in float64."""
@@ -235,7 +281,7 @@ class CudaGram:
 class CudaColumns:
     """Columns on the rows of a Gram matrix, each with a working set of its own."""
 
-    def __init__(self, gram: CudaGram, posed: PosedColumns) -> None:
+    def __init__(self, gram: CudaGram, posed: PosedColumns, e: Array | None) -> None:
         self.gram, self.free_bias, self.offset = gram, posed.free_bias, float(posed.offset)
         n, L = gram.n, posed.M.shape[1]
         rows, y = cp.asarray(posed.rows), cp.asarray(posed.y)
@@ -251,10 +297,15 @@ class CudaColumns:
         self.changed, self.change = cp.empty((L, SIZE), np.int32), cp.empty((L, SIZE))
         self.n_changed = cp.zeros(L, np.int32)
         self.parts = max(1, min(64, n // 2048))
-        self.part, self.extremes = cp.empty((L, self.parts, 2)), cp.empty((L, 2))
-        self.e = self.target.copy()
+        self.part, self.report = cp.empty((L, self.parts, 2)), cp.empty((L, 3))
+        self.steps_so_far = np.zeros(L, dtype=np.intp)
+        self.active, self.tol = Mailbox(L, np.int32), Mailbox(L, np.float64)
+        self.rows, self.e = rows, self.target.copy()
         if posed.start is not None:
             self.beta[:, rows] = cp.asarray(posed.start)
+        if e is not None:
+            self.e[:, rows] = cp.asarray(e)
+        elif posed.start is not None:
             support = cp.flatnonzero(self.beta.any(axis=0))
             # Rounded kernel values are good enough to start with.
             for block in _blocks(len(support), n):
@@ -267,21 +318,22 @@ class CudaColumns:
         L, launch = len(self.e), self.gram.device.launch
         state = self.e, self.beta, self.lo, self.hi
         launch("find_ends", (self.parts, L), (256,), *state, np.int64(self.gram.n), self.part)
-        launch("join_ends", (L,), (32,), self.part, self.parts, self.free_bias, self.extremes)
-        ends: Array = self.extremes.get()
-        return ends
+        launch("join_ends", (L,), (32,), self.part, self.parts, self.free_bias, self.taken, self.report)
+        report: Array = self.report.get()
+        self.steps_so_far = report[:, 2].astype(np.intp)
+        return report[:, :2]
 
     def improve(self, active: Rows, tol: Array, max_steps: int) -> None:
         """Choose a working set for each of the active columns, solve them, and update the gradients."""
         launch, K, n, ld = self.gram.device.launch, self.gram.store(), np.int64(self.gram.n), np.int64(self.gram.ld)
-        columns, few = cp.asarray(active.astype(np.int32)), len(active)
+        columns, few = self.active.send(active), len(active)
         fresh = FRESH if self.round else SIZE
         state = self.e, self.beta, self.lo, self.hi
         sets = self.sets, self.sizes
         turn = SIZE, fresh, self.round, self.mark
-        launch("choose_sets", (few,), (SIZE,), columns, *state, self.extremes, n, *turn, *sets)
+        launch("choose_sets", (few,), (SIZE,), columns, *state, self.report, n, *turn, *sets)
         launch("gather_sets", (SIZE, few), (256,), columns, K, None, ld, SIZE, *sets, self.small)
-        limits = self.free_bias, self.offset, cp.asarray(tol), max_steps, self.taken
+        limits = self.free_bias, self.offset, self.tol.send(tol), max_steps, self.taken
         moved = self.changed, self.change, self.n_changed
         launch("descend", (few,), (SIZE,), columns, self.small, SIZE, n, *sets, *state, *limits, *moved)
         grid = -(-self.gram.n // 1024), few
@@ -289,9 +341,8 @@ class CudaColumns:
         self.round += 1
 
     def steps(self) -> Rows:
-        """Return the number of steps of each column so far."""
-        steps: Rows = self.taken.get().astype(np.intp)
-        return steps
+        """Return the number of steps of each column, up to the last call of `ends`."""
+        return self.steps_so_far
 
     def refresh(self) -> None:
         """Compute e from scratch, in float64."""
@@ -304,6 +355,11 @@ class CudaColumns:
         free = (self.beta > self.lo) & (self.beta < self.hi)
         both: Array = cp.stack([cp.where(free, self.e, 0.0).sum(axis=1), free.sum(axis=1)]).get()
         return both
+
+    def posed_beta(self) -> Array:
+        """Return β of the posed rows, (L, n)."""
+        beta: Array = self.beta[:, self.rows].get()
+        return beta
 
     def support(self) -> tuple[Rows, Rows, Array]:
         """Return the rows with β ≠ 0, the column of each, and β."""

@@ -38,7 +38,7 @@ __device__ __forceinline__ int block_scan(int x, int *room, int &total) {
     return before + sum - x;
 }
 
-// The largest e that may grow and the smallest that may shrink of each column: ends[2 j], ends[2 j + 1].
+// The largest e that may grow and the largest -e that may shrink, in each column and part of the rows.
 extern "C" __global__ void find_ends(const double *e, const double *beta, const double *lo, const double *hi, long n,
                                      double *part) {
     long j = blockIdx.y, base = j * n;
@@ -67,7 +67,8 @@ extern "C" __global__ void find_ends(const double *e, const double *beta, const 
     }
 }
 
-extern "C" __global__ void join_ends(const double *part, int parts, int free_bias, double *ends) {
+// report[3 j] = the largest e of column j that may grow, then the smallest that may shrink, then the number of steps.
+extern "C" __global__ void join_ends(const double *part, int parts, int free_bias, const int *steps, double *report) {
     int j = blockIdx.x;
     double highest = -HUGE_NUMBER, against = -HUGE_NUMBER;
     for (int q = threadIdx.x; q < parts; q += 32) {
@@ -77,89 +78,105 @@ extern "C" __global__ void join_ends(const double *part, int parts, int free_bia
     highest = warp_max(highest);
     against = warp_max(against);
     if (threadIdx.x == 0) {
-        ends[2 * j] = free_bias ? highest : fmax(highest, 0.0);
-        ends[2 * j + 1] = free_bias ? -against : fmin(-against, 0.0);
+        report[3 * j] = free_bias ? highest : fmax(highest, 0.0);
+        report[3 * j + 1] = free_bias ? -against : fmin(-against, 0.0);
+        report[3 * j + 2] = steps[j];
     }
 }
 
+// How much a row violates, from 0 to BINS - 1 on the scale between the ends of its column; -1 if it does not, or if it
+// has been chosen in this round.
+__device__ __forceinline__ int violation(int side, double x, double b, double low, double high, double highest,
+                                         double lowest, double scale, bool chosen) {
+    bool may = side == 0 ? b < high : b > low;
+    double over = side == 0 ? x - lowest : highest - x;
+    return may && over > 0.0 && !chosen ? min(BINS - 1, (int)(over * scale)) : -1;
+}
+
 // Choose working sets: for each of `active` columns up to `fresh` / 2 rows that should grow most, as many that should
-// shrink most, then rows of the last set. One block of 1,024 threads per column; thread t reads its own stretch of rows.
+// shrink most, then rows of the last set. One block of 1,024 threads per column; each warp reads its own stretch of rows.
 // mark[j, i] is the number of the round in which row i was last chosen.
 extern "C" __global__ void choose_sets(const int *active, const double *e, const double *beta, const double *lo,
-                                       const double *hi, const double *ends, long n, int p, int fresh, int round,
+                                       const double *hi, const double *report, long n, int p, int fresh, int round,
                                        int *mark, int *sets, int *sizes) {
     __shared__ int counts[BINS];
-    __shared__ int room[32], cut[2];
+    __shared__ int room[32], cut[2], sure_of[32], border_of[32];
     __shared__ int old[1024];
-    int j = active[blockIdx.x], t = threadIdx.x;
-    long base = j * n, stretch = (n + blockDim.x - 1) / blockDim.x;
-    long first = t * stretch, last = min(first + stretch, n);
-    double highest = ends[2 * j], lowest = ends[2 * j + 1], scale = (BINS - 1) / (highest - lowest);
+    int j = active[blockIdx.x], t = threadIdx.x, lane = t & 31, warp = t >> 5;
+    long base = j * n, stretch = (n / 1024 + 1) * 32, first = warp * stretch, last = min(first + stretch, n);
+    double highest = report[3 * j], lowest = report[3 * j + 1], scale = (BINS - 1) / (highest - lowest);
     int *set = sets + (long)j * p, size = sizes[j], taken = 0, total;
+    unsigned before = (1u << lane) - 1;
     old[t] = t < size ? set[t] : -1;
     for (int side = 0; side < 2; side++) {
         int quota = side == 0 ? fresh / 2 : fresh - taken;
         for (int q = t; q < BINS; q += blockDim.x) counts[q] = 0;
         __syncthreads();
-        for (long i = t; i < n; i += blockDim.x) {
-            double x = e[base + i], b = beta[base + i];
-            bool may = side == 0 ? b < hi[base + i] : b > lo[base + i];
-            double over = side == 0 ? x - lowest : highest - x;
-            if (may && over > 0.0 && mark[base + i] != round) atomicAdd(&counts[min(BINS - 1, (int)(over * scale))], 1);
+        for (long i = base + t; i < base + n; i += blockDim.x) {
+            int bin = violation(side, e[i], beta[i], lo[i], hi[i], highest, lowest, scale, mark[i] == round);
+            if (bin >= 0) atomicAdd(&counts[bin], 1);
         }
         __syncthreads();
-        // The bins from `cut[0]` + 1 on are taken whole, `cut[1]` rows of bin cut[0] are taken too.
-        if (t < 32) {
+        // The bins from cut[0] + 1 on are taken whole, and cut[1] rows of bin cut[0].
+        if (warp == 0) {
             int above = 0, found = -1, rest = 0;
             for (int top = BINS - 32; top >= 0 && found < 0; top -= 32) {
-                int sum = counts[top + 31 - t];
+                int sum = counts[top + 31 - lane];
                 for (int s = 1; s < 32; s <<= 1) {
                     int y = __shfl_up_sync(FULL, sum, s);
-                    if (t >= s) sum += y;
+                    if (lane >= s) sum += y;
                 }
                 unsigned full = __ballot_sync(FULL, above + sum >= quota);
                 if (full) {
-                    int lane = __ffs(full) - 1;
-                    int with = __shfl_sync(FULL, sum, lane), own = counts[top + 31 - lane];
-                    found = top + 31 - lane;
+                    int where = __ffs(full) - 1;
+                    int with = __shfl_sync(FULL, sum, where), own = counts[top + 31 - where];
+                    found = top + 31 - where;
                     rest = quota - (above + with - own);
                 }
                 above += __shfl_sync(FULL, sum, 31);
             }
-            if (t == 0) {
+            if (lane == 0) {
                 cut[0] = found;
                 cut[1] = found < 0 ? 0 : rest;
             }
         }
         __syncthreads();
         int sure = 0, border = 0;
-        for (long i = first; i < last; i++) {
-            double x = e[base + i], b = beta[base + i];
-            bool may = side == 0 ? b < hi[base + i] : b > lo[base + i];
-            double over = side == 0 ? x - lowest : highest - x;
-            if (may && over > 0.0 && mark[base + i] != round) {
-                int bin = min(BINS - 1, (int)(over * scale));
-                sure += bin > cut[0];
-                border += bin == cut[0];
-            }
+        for (long i = first + lane; i - lane < last; i += 32) {
+            long q = base + i;
+            int bin = i < last ? violation(side, e[q], beta[q], lo[q], hi[q], highest, lowest, scale, mark[q] == round)
+                               : -1;
+            sure += __popc(__ballot_sync(FULL, bin > cut[0]));
+            border += __popc(__ballot_sync(FULL, bin >= 0 && bin == cut[0]));
         }
-        int n_sure, n_border, at = block_scan(sure, room, n_sure), edge = block_scan(border, room, n_border);
-        for (long i = first; i < last; i++) {
-            double x = e[base + i], b = beta[base + i];
-            bool may = side == 0 ? b < hi[base + i] : b > lo[base + i];
-            double over = side == 0 ? x - lowest : highest - x;
-            if (may && over > 0.0 && mark[base + i] != round) {
-                int bin = min(BINS - 1, (int)(over * scale)), place = -1;
-                if (bin > cut[0]) place = taken + at++;
-                if (bin == cut[0]) {
-                    if (edge < cut[1]) place = taken + n_sure + edge;
-                    edge++;
-                }
-                if (place >= 0) {
-                    set[place] = (int)i;
-                    mark[base + i] = round;
-                }
+        if (lane == 0) {
+            sure_of[warp] = sure;
+            border_of[warp] = border;
+        }
+        __syncthreads();
+        int at = 0, edge = 0, n_sure = 0, n_border = 0;
+        for (int w = 0; w < 32; w++) {
+            if (w < warp) {
+                at += sure_of[w];
+                edge += border_of[w];
             }
+            n_sure += sure_of[w];
+            n_border += border_of[w];
+        }
+        for (long i = first + lane; i - lane < last; i += 32) {
+            long q = base + i;
+            int bin = i < last ? violation(side, e[q], beta[q], lo[q], hi[q], highest, lowest, scale, mark[q] == round)
+                               : -1;
+            unsigned in = __ballot_sync(FULL, bin > cut[0]), on = __ballot_sync(FULL, bin >= 0 && bin == cut[0]);
+            int place = -1;
+            if (in >> lane & 1) place = taken + at + __popc(in & before);
+            if ((on >> lane & 1) && edge + __popc(on & before) < cut[1]) place = taken + n_sure + edge + __popc(on & before);
+            if (place >= 0) {
+                set[place] = (int)i;
+                mark[q] = round;
+            }
+            at += __popc(in);
+            edge += __popc(on);
         }
         taken += n_sure + min(n_border, cut[1]);
         __syncthreads();
@@ -322,9 +339,9 @@ extern "C" __global__ void subtract(const int *active, const float *K, const int
 }
 
 // Turn a tile of inner products K[a0 : a0 + h, b0 : b0 + w] into kernel values, and write its mirror image.
-// kind 0 linear, 1 rbf, 2 poly, 3 sigmoid. Blocks of 32 × 8 threads on tiles of 32 × 32.
+// kind 0 linear, 1 rbf, 2 poly, 3 sigmoid. *infinite becomes 1 if a value is not finite. Blocks of 32 × 8 threads on tiles of 32 × 32.
 extern "C" __global__ void finish_tile(float *K, long ld, long a0, long b0, long h, long w, int kind, float gamma,
-                                       float coef0, float degree, const float *norms, int mirror) {
+                                       float coef0, float degree, const float *norms, int mirror, int *infinite) {
     __shared__ float tile[32][33];
     long b = b0 + blockIdx.x * 32 + threadIdx.x;
     for (int r = threadIdx.y; r < 32; r += 8) {
@@ -334,6 +351,7 @@ extern "C" __global__ void finish_tile(float *K, long ld, long a0, long b0, long
             if (kind == 1) v = a == b ? 1.0f : __expf(-gamma * fmaxf(norms[a] + norms[b] - 2.0f * v, 0.0f));
             if (kind == 2) v = powf(gamma * v + coef0, degree);
             if (kind == 3) v = tanhf(gamma * v + coef0);
+            if (!isfinite(v)) *infinite = 1;
             K[a * ld + b] = v;
             tile[r][threadIdx.x] = v;
         }

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import over_blocks, row_blocks
 from outputcodes._ground.sizes import without_huge
+from outputcodes._ground.validation import is_on_device
 from outputcodes._kernel_machines.device.backend import DEVICE_KERNELS, DeviceGram, present_device
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
@@ -76,6 +77,16 @@ class FittedKernelColumns(FittedColumns):
         self.anchors = gram.anchors(self.support)
         self.pieces = _by_class(columns, self.support, y, present)
 
+    def _anchors_here(self) -> Any:
+        """Return the anchors on the host; what was trained on a device leaves them there at first."""
+        if hasattr(self.anchors, "here"):
+            self.anchors = self.anchors.here()
+        return self.anchors
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._anchors_here()
+        return self.__dict__.copy()
+
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
         terms = self.pieces, self.intercept, self.n_jobs
@@ -95,10 +106,12 @@ class FittedKernelColumns(FittedColumns):
         device = present_device(self.device) if self.kernel.name in DEVICE_KERNELS else None
         # A device converts numbers faster.
         kinds = np.float64 if device is None else [np.float64, np.float32]
-        X = check_array(X, accept_sparse="csr", dtype=kinds)
+        if not is_on_device(X):
+            X = check_array(X, accept_sparse="csr", dtype=kinds)
         X = X if rows is None else X[rows]
         if device is not None:
-            F = device.expand_new(self.kernel, without_huge(X), self.anchors, self._dense(), self.intercept)
+            usual = X if is_on_device(X) else without_huge(X)
+            F = device.expand_new(self.kernel, usual, self.anchors, self._dense(), self.intercept)
             if np.isfinite(F).all():
                 return F
             X = X.astype(np.float64)
@@ -107,7 +120,7 @@ class FittedKernelColumns(FittedColumns):
                 f"X has {X.shape[1]} kernel values per row, but the SVM was trained on {self.n_train} examples; "
                 "pass one kernel value per training example, in the same order."
             )
-        return expand_new(X, self.kernel, self.anchors, *terms)
+        return expand_new(X, self.kernel, self._anchors_here(), *terms)
 
     def dual(self) -> Array:
         """Return the (n, L) dual variables α ≥ 0; row i belongs to the i-th training row.
@@ -137,9 +150,10 @@ class FittedKernelColumns(FittedColumns):
         """Return the (L, d) weights of the features with the linear kernel, which are Σ_i β_ij x_i; otherwise None."""
         if self.kernel.name != "linear":
             return None
-        weights = np.zeros((len(self.intercept), self.anchors.shape[1]))
+        anchors = self._anchors_here()
+        weights = np.zeros((len(self.intercept), anchors.shape[1]))
         for some, columns, beta in self.pieces:
-            weights[columns] += (self.anchors[some].T @ beta).T
+            weights[columns] += (anchors[some].T @ beta).T
         return weights
 
     def intercepts(self) -> Array:
