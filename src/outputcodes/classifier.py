@@ -32,6 +32,7 @@ from outputcodes.codes import Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.learners.attributes import FeatureAttributes
+from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in, named_estimator
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns

@@ -45,8 +45,8 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bo
     """Validate X for `estimator`, recording (`reset`) or comparing feature names and counts.
 
     Arrays and sparse matrices are checked here. Data frames, arrays on a device, and inputs that are no two-dimensional
-    arrays, such as text, are passed on unchanged for the estimator to check. Without `finite`, it also looks for infinite
-    numbers itself.
+    arrays, such as text, are passed on unchanged for the estimator to check. Without `finite`, the estimator looks for
+    infinite numbers itself.
     """
     if not tags.two_d_array or hasattr(X, "columns") or is_on_device(X):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
