@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import check_n_jobs
-from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes._ground.words import listed
+from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.plan import Plan
 from outputcodes.app.run.sources import Source
