@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-haswell fuzz bench docs reproduce clean
+.PHONY: demo test test-haswell test-gpu fuzz bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -26,6 +26,10 @@ test-haswell: .venv/installed
 fuzz: N ?= 1000
 fuzz: .venv/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzzing $(N) $(ARGS)
+
+# The functions for a GPU; where there is none, it says that they were not tested.
+test-gpu: .venv/installed
+	OUTPUTCODES_GPU=1 $(BIN)/pytest -q -rs tests/gpu
 
 # What is older than the code is measured again, script by script; a run that was stopped continues where it ended.
 # `make bench ARGS=--list` shows the expected minutes, ARGS="linear trees" runs some, ARGS=--quick tries all on a few rows.

@@ -1,6 +1,7 @@
 """What tests of several rooms need, and the count of what was skipped."""
 
 import _thread
+import os
 import signal
 import threading
 import time
@@ -14,6 +15,8 @@ from hypothesis import settings
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("random", deadline=None)
 settings.load_profile("fixed")
+# They need a GPU; see `make test-gpu`.
+collect_ignore = [] if os.environ.get("OUTPUTCODES_GPU") else ["gpu"]
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ from outputcodes.codes import Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.learners.attributes import FeatureAttributes
+from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
 from outputcodes.learners.names import as_learner, estimators_in, named_estimator
 from outputcodes.learners.trained_columns import Columns, warn_of_constant_columns
@@ -351,7 +352,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if isinstance(X, RowBlocks):
             check_features(self, next(iter(X)), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))
-        return check_features(self, X, tags, reset=reset)
+        finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
+        return check_features(self, X, tags, reset=reset, finite=finite)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes for itself and passes on to the estimator."""

@@ -36,6 +36,8 @@ class HugeFeatureError(ValueError):
 def is_huge(X: Any) -> bool:
     """Return whether a feature, dense or csr, is beyond ±LARGEST_FEATURE."""
     values = X.data if sp.issparse(X) else X
+    if values.dtype == np.float32:
+        return False
     return bool(values.size and (values.max() > LARGEST_FEATURE or values.min() < -LARGEST_FEATURE))
 
 

@@ -31,13 +31,24 @@ def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
     return ValueError(f"{parameter}={name!r} is unknown{hint} Known names: {', '.join(known)}.")
 
 
-def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
+def is_on_device(X: Any) -> bool:
+    """Return whether X is an array in the memory of an accelerator, which only estimators that run there can read.
+
+    >>> is_on_device(np.eye(2))
+    False
+    """
+    place = getattr(X, "__dlpack_device__", None)
+    return place is not None and int(place()[0]) != 1  # kDLCPU
+
+
+def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bool = True) -> Any:
     """Validate X for `estimator`, recording (`reset`) or comparing feature names and counts.
 
-    Arrays and sparse matrices are checked here. Data frames, and inputs that are no two-dimensional arrays, such as
-    text, are passed on unchanged for the foreign estimator to check.
+    Arrays and sparse matrices are checked here. Data frames, arrays on a device, and inputs that are no two-dimensional
+    arrays, such as text, are passed on unchanged for the estimator to check. Without `finite`, the estimator looks for
+    infinite numbers itself.
     """
-    if not tags.two_d_array or hasattr(X, "columns"):
+    if not tags.two_d_array or hasattr(X, "columns") or is_on_device(X):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     X = validate_data(
         estimator,
@@ -45,7 +56,7 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool) -> Any:
         reset=reset,
         accept_sparse=["csr", "csc"] if tags.sparse else False,
         dtype=None,
-        ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        ensure_all_finite=finite and ("allow-nan" if tags.allow_nan else True),
     )
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X is a precomputed kernel and must be square for training; its shape is {X.shape}.")

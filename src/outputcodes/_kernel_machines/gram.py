@@ -105,6 +105,11 @@ class Gram:
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of X."""
+        return tuple(self.X.shape)
+
+    @property
     def place(self) -> Rows:
         """Return the position of each example within a row: its own number, unless `arrange` moved it."""
         return self._order.place
@@ -128,6 +133,10 @@ class Gram:
         blocks = row_blocks(self.n, 1 << 13)
         X, kernel = self.X, self.kernel
         return np.concatenate([kernel.block(X[b], kernel.anchors(X, np.arange(self.n)[b])).diagonal() for b in blocks])
+
+    def anchors(self, rows: Rows) -> Any:
+        """Return the `anchors` argument of `Kernel.block` for some rows."""
+        return self.kernel.anchors(self.X, rows)
 
     def arrange(self, labels: Rows) -> None:
         """Place examples with the same label next to each other, if all rows fit and nothing has been computed.

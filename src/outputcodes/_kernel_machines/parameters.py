@@ -10,11 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from outputcodes._kernel_machines.device.backend import Device, DeviceGram
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
 # Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
 EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+# The smallest tolerance that gradients in single precision allow.
+DEVICE_TOL = 1e-5
 
 
 class KernelParameters:
@@ -80,6 +83,29 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
         return like.reclaimed()
     return Gram(kernel, features, dtype, owner.cache_size, like)
+
+
+def device_gram_of(owner: KernelParameters, device: Device, X: Any, centred: bool, like: Any = None) -> DeviceGram:
+    """Return the Gram matrix of the training rows on a device; `like` is an earlier one there, or None."""
+    if callable(owner.kernel):
+        raise ValueError("kernel is a function, which a GPU can't run: use a named kernel, or device='cpu'.")
+    if owner.tol < DEVICE_TOL:
+        raise ValueError(
+            f"tol={owner.tol!r} is below {DEVICE_TOL}, and kernel values on a GPU are in single precision: raise it, "
+            "or use device='cpu'."
+        )
+    if owner.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+
+    def kernel(features: Any) -> Kernel:
+        gamma = owner.gamma
+        if gamma == "scale":
+            variance = features.variance()
+            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        centre = features.mean() if centred else None
+        return Kernel(owner.kernel, _gamma(gamma, X), owner.degree, owner.coef0, centre)
+
+    return device.gram(kernel, X, None if isinstance(like, Gram) else like)
 
 
 def _gamma(gamma: float | Literal["scale", "auto"], X: Any) -> float:

@@ -106,6 +106,11 @@ class Learner:
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
 
     @property
+    def checks_finite(self) -> bool:
+        """Whether `prepare` refuses NaN and infinite numbers itself; otherwise X is checked before."""
+        return False
+
+    @property
     def estimators(self) -> list[Any]:
         """The scikit-learn estimators that receive X: the learner itself, unless it trains others."""
         return [self]

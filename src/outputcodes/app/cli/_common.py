@@ -17,6 +17,7 @@ OPTIONS = {
     **{name: f"--{name}" for name in ("cv", "split", "order", "plugin", "probability", "priors", "rejected")},
     "class_weight": "--class-weight",
     "decimal": "--decimal",
+    "device": "--device",
     "encoding": "--encoding",
     "estimator": "--learner",
     "identifier": "--id",

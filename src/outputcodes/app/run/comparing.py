@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import check_n_jobs
 from outputcodes._ground.words import listed
+from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.plan import Plan
 from outputcodes.app.run.sources import Source
@@ -77,6 +78,7 @@ def compare_table(
     time_limit: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    device: str = "cpu",
     watch: Watch | None = None,
 ) -> Outcome:
     """Train every cell of a plan on every split, rank the results, and write report and model.
@@ -95,6 +97,8 @@ def compare_table(
         What could not be trained is tried again, as the cause may be gone: memory, or a package that was missing.
     time_limit : float, optional
         Seconds after which no training begins. A cell that lacks a split by then is left out.
+    device : {"cpu", "cuda", "auto"}
+        Where learners train that can do so on a GPU.
     watch : callable, optional
         Called as watch(what, done, total) before each training, and at the end.
 
@@ -108,6 +112,7 @@ def compare_table(
     """
     check_metric(metric)
     check_n_jobs(n_jobs)
+    check_device(device)
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)
@@ -115,7 +120,7 @@ def compare_table(
         raise ValueError(f"{folder} (--out) is a file: name a folder, which is made if it is not there.")
     described = _described(source, plan, metric, seed)
     path, n_folds = None if folder is None else folder / RESULTS, len(source.splits.pairs)
-    measurer = _Measurer(source, plan.cells, metric, seed, n_jobs)
+    measurer = _Measurer(source, plan.cells, metric, seed, n_jobs, device)
     # Until the report and the model are written the folder belongs to this run.
     kept: dict[str, Any] = {"is_empty": lambda line: not line["decoders"], "check": partial(_check_line, metric)}
     with Journal(path, described, resume=resume, **kept) as journal:
@@ -133,7 +138,7 @@ def compare_table(
             with warnings.catch_warnings():
                 # The notes have it.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                winner = finish(source, rows[0], metric, seed=seed, n_jobs=n_jobs)
+                winner = finish(source, rows[0], metric, seed=seed, n_jobs=n_jobs, device=device)
             write(folder, source, rows, notes, winner, mark)
     table = source.table
     title = f"{source.name}: {len(table.target)} rows, {len(table.schema.classes)} classes, {source.splits.title}"
@@ -147,10 +152,12 @@ def _check_line(metric: str, line: dict[str, Any]) -> None:
 class _Measurer:
     """Measures the cells of a plan on the splits of a table; what fails is part of the measurement."""
 
-    def __init__(self, source: Source, cells: tuple[Cell, ...], metric: str, seed: int, n_jobs: int | None) -> None:
+    def __init__(
+        self, source: Source, cells: tuple[Cell, ...], metric: str, seed: int, n_jobs: int | None, device: str
+    ) -> None:
         self.table, self.pairs, self.cells = source.table, source.splits.pairs, cells
         self.y, self.classes = source.table.target.to_numpy(), np.array(source.table.schema.classes_in_order)
-        self.metric, self.seed, self.n_jobs = metric, seed, n_jobs
+        self.metric, self.seed, self.n_jobs, self.device = metric, seed, n_jobs, device
 
     def __call__(self, number: int, fold: int) -> Measurement:
         cell, (train, test) = self.cells[number], self.pairs[fold]
@@ -161,7 +168,8 @@ class _Measurer:
         self, cell: Cell, train: Rows, test: Rows, rows: int, fold: int = 0, n_jobs: int | None = None
     ) -> Measurement:
         code = fixed_code(cell.code, self.classes, self.seed) if cell.code else None
-        model = build(self.table.schema, cell.learner, code, "hamming", rows=rows, seed=self.seed, n_jobs=n_jobs)
+        how: dict[str, Any] = {"rows": rows, "seed": self.seed, "n_jobs": n_jobs, "device": self.device}
+        model = build(self.table.schema, cell.learner, code, "hamming", **how)
         keep = len(self.pairs) == 1
         return measure(
             cell, model, self.table.frame, self.y, train, test, fold=fold, metric=self.metric, keep_losses=keep

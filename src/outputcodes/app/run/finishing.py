@@ -43,7 +43,15 @@ class Winner:
     held_out: Answers
 
 
-def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0, n_jobs: int | None = None) -> Winner:
+def finish(
+    source: Source,
+    best: Result,
+    metric: str = "error",
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    device: str = "cpu",
+) -> Winner:
     """Fit the best system to the first split and to all rows.
 
     Examples
@@ -57,7 +65,7 @@ def finish(source: Source, best: Result, metric: str = "error", *, seed: int = 0
     data, decoder = source.table, best.decoder or "loss"
     # Predictions stay the decoder's; the report has a reliability curve, and `predict` can add probabilities.
     probability = None if as_decoder(decoder).has_probabilities else "softmax"
-    how: dict[str, Any] = {"probability": probability, "seed": seed, "n_jobs": n_jobs}
+    how: dict[str, Any] = {"probability": probability, "seed": seed, "n_jobs": n_jobs, "device": device}
 
     def fitted(frame: Any, y: Any) -> Pipeline:
         model = build(data.schema, best.learner, best.code or None, decoder, rows=len(y), **how)

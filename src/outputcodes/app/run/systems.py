@@ -85,6 +85,7 @@ def build(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    device: str = "cpu",
 ) -> Pipeline:
     """Return a model that takes raw tables: preprocessing for the learner, then the classifier.
 
@@ -101,6 +102,8 @@ def build(
     class_weight : "balanced" or mapping from labels to numbers, optional
     params : mapping, optional
         Parameters of the learner or system, see `set_parameters`.
+    device : {"cpu", "cuda", "auto"}
+        Where learners train that can do so on a GPU.
 
     Examples
     --------
@@ -129,6 +132,8 @@ def build(
     model.set_params(**{name: value for name, value in {"random_state": seed, **ours}.items() if name in known})
     if class_weight is not None:
         _weight_classes(model, learner, class_weight, schema)
+    if "device" in estimator.get_params(deep=False):
+        estimator.set_params(device=device)
     set_parameters(estimator, params or {}, learner)
     return Pipeline([("table", preprocessing(schema, estimator)), ("classifier", model)])
 

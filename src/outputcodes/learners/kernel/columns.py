@@ -33,11 +33,7 @@ def solve_columns(
     `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately, the
     others together.
     """
-    size = np.bincount(y, minlength=len(M))
-    for sign in (-1, +1):
-        lacking = np.flatnonzero(size @ ((np.sign(M) == sign) & (cost > 0)) == 0)
-        if len(lacking):
-            raise ValueError(f"column {lacking[0]} has no example of positive weight on its {sign:+d} side.")
+    size = check_sides(y, M, cost)
     if is_small(dual.gram):
         return solve_small(dual, rows, y, M, cost, weight, start)
     seen = size @ (cost > 0)
@@ -45,31 +41,24 @@ def solve_columns(
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
         """Return targets (L, n) and boxes (3, L, n), or both without L for a single column."""
-        target = M[y[some]][:, columns].T.astype(np.float64)
-        bound = cost[y[some]][:, columns].T * weight[some]
-        box = np.zeros((3, *target.shape))
-        np.multiply(bound, -1.0 * (target < 0), out=box[1])
-        np.multiply(bound, target > 0, out=box[2])
-        if start is not None:
-            beta = np.clip(start[columns][..., some], box[1], box[2])
-            box[0] = balanced(beta, partial(np.sum, axis=-1, keepdims=True)) if dual.free_bias else beta
-        return target, box
+        own = None if start is None else start[columns][..., some]
+        return boxes(M[:, columns], cost[:, columns], y[some], weight[some], own, dual.free_bias)
 
     solutions: dict[int, SolvedColumn] = {}
-    boxes: dict[int, Array] = {}
+    paused: dict[int, Array] = {}
 
     def one(j: int) -> bool:
         """Take some steps on a single column; return whether it needs more."""
         some = np.flatnonzero((cost[:, j] > 0)[y])
         target, box = problem(j, some)
         before = solutions[j].steps if j in solutions else 0
-        box = boxes.pop(j, box)
+        box = paused.pop(j, box)
         limit = min(STEPS_PER_CALL, dual.max_iter - before)
         solved = solve_alone(dual, rows[some], target, box, limit)
         solutions[j] = solved._replace(steps=before + solved.steps)
         if solved.converged or solved.steps < limit or before + limit >= dual.max_iter:
             return False
-        boxes[j] = box
+        paused[j] = box
         return True
 
     waiting = [int(j) for j in np.flatnonzero(alone)]
@@ -87,6 +76,31 @@ def solve_columns(
         for j, column in enumerate(columns.tolist()):
             solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))
     return SolvedColumns.of([solutions[j] for j in range(M.shape[1])])
+
+
+def check_sides(y: Rows, M: NDArray[np.int8], cost: Array) -> Rows:
+    """Return the number of examples of each class, or raise ValueError for a column that lacks one of its sides."""
+    size = np.bincount(y, minlength=len(M))
+    for sign in (-1, +1):
+        lacking = np.flatnonzero(size @ ((np.sign(M) == sign) & (cost > 0)) == 0)
+        if len(lacking):
+            raise ValueError(f"column {lacking[0]} has no example of positive weight on its {sign:+d} side.")
+    return size
+
+
+def boxes(
+    M: NDArray[np.int8], cost: Array, y: Rows, weight: Array, start: Array | None, free_bias: bool
+) -> tuple[Array, Array]:
+    """Return targets (L, n) and boxes (3, L, n) of β and its bounds, or both without L for a single column."""
+    target = M[y].T.astype(np.float64)
+    bound = cost[y].T * weight
+    box = np.zeros((3, *target.shape))
+    np.multiply(bound, -1.0 * (target < 0), out=box[1])
+    np.multiply(bound, target > 0, out=box[2])
+    if start is not None:
+        beta = np.clip(start, box[1], box[2])
+        box[0] = balanced(beta, partial(np.sum, axis=-1, keepdims=True)) if free_bias else beta
+    return target, box
 
 
 def _reached(before: int, total: int, settled: int) -> None:

@@ -56,8 +56,7 @@ class Dual:
             return folded
         free = (beta > lo) & (beta < hi)
         count = np.add.reduceat(free, first, dtype=np.intp)
-        mean = np.add.reduceat(np.where(free, e, 0.0), first) / np.maximum(count, 1)
-        return np.where(count > 0, mean, ends.sum(axis=0) / 2)
+        return bias_of(np.add.reduceat(np.where(free, e, 0.0), first), count, ends)
 
     def violation(self, e: Array, box: Array) -> tuple[float, float]:
         """Return `ends` of one column."""
@@ -84,6 +83,11 @@ class Dual:
         ends, kept = self.violation(e, box), np.flatnonzero(box[0])
         gap = ends[0] - ends[1]
         return SolvedColumn(rows[kept], box[0][kept], self.bias(e, box, ends), gap, steps, bool(gap <= self.tol))
+
+
+def bias_of(total: Array, count: NDArray[Any], ends: Array) -> Array:
+    """Return the free bias: the mean of e where β is free, given its sum and number, else the middle of the `ends`."""
+    return np.where(count > 0, total / np.maximum(count, 1), ends.sum(axis=0) / 2)
 
 
 class SolvedColumn(NamedTuple):

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import over_blocks, row_blocks
+from outputcodes._ground.sizes import without_huge
+from outputcodes._ground.validation import is_on_device
+from outputcodes._kernel_machines.device.backend import DEVICE_KERNELS, DeviceGram, present_device
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes.learners.base import Certificate, FittedColumns
@@ -25,14 +28,14 @@ AT_A_TIME = 1024
 
 @dataclass(frozen=True)
 class KernelData:
-    """Prepared X: the features and their Gram matrix."""
+    """Prepared X: the features and their Gram matrix, in memory or on a device."""
 
-    gram: Gram
+    gram: Gram | DeviceGram
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of X."""
-        return tuple(self.gram.X.shape)
+        return tuple(self.gram.shape)
 
 
 class FittedKernelColumns(FittedColumns):
@@ -51,17 +54,18 @@ class FittedKernelColumns(FittedColumns):
 
     def __init__(
         self,
-        gram: Gram,
+        gram: Gram | DeviceGram,
         columns: SolvedColumns,
         y: Rows,
         present: NDArray[np.bool_],
         rows: Rows,
         certificate: Certificate,
         n_jobs: int | None,
+        device: str = "cpu",
     ) -> None:
         self.certificate: Certificate | None = certificate
         self.intercept = columns.bias
-        self.n_jobs = n_jobs
+        self.n_jobs, self.device = n_jobs, device
         self.rows = rows
         taken = np.zeros(gram.n, dtype=bool)
         taken[columns.rows] = True
@@ -70,14 +74,27 @@ class FittedKernelColumns(FittedColumns):
         self.kernel = gram.kernel
         self.n_train = gram.n
         self.n_classes = len(present)
-        self.anchors = gram.kernel.anchors(gram.X, self.support)
+        self.anchors = gram.anchors(self.support)
         self.pieces = _by_class(columns, self.support, y, present)
+
+    def _anchors_here(self) -> Any:
+        """Return the anchors on the host; what was trained on a device leaves them there at first."""
+        if hasattr(self.anchors, "here"):
+            self.anchors = self.anchors.here()
+        return self.anchors
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._anchors_here()
+        return self.__dict__.copy()
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
         terms = self.pieces, self.intercept, self.n_jobs
         if isinstance(X, KernelData):
             gram = X.gram
+            if not isinstance(gram, Gram):
+                chosen = np.arange(gram.n) if rows is None else rows
+                return gram.expand(chosen, self.support, self._dense(), self.intercept)
             if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
                 return self._of_all(gram)
             places = gram.place if rows is None else gram.place[rows]
@@ -86,14 +103,24 @@ class FittedKernelColumns(FittedColumns):
             F = np.empty((len(chosen), len(self.intercept)))
             F[order] = expand(len(chosen), lambda block: gram.between(chosen[block], self.support), S, *terms)
             return F
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        device = present_device(self.device) if self.kernel.name in DEVICE_KERNELS else None
+        # A device converts numbers faster.
+        kinds = np.float64 if device is None else [np.float64, np.float32]
+        if not is_on_device(X):
+            X = check_array(X, accept_sparse="csr", dtype=kinds)
         X = X if rows is None else X[rows]
+        if device is not None:
+            usual = X if is_on_device(X) else without_huge(X)
+            F = device.expand_new(self.kernel, usual, self.anchors, self._dense(), self.intercept)
+            if np.isfinite(F).all():
+                return F
+            X = X.astype(np.float64)
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
             raise ValueError(
                 f"X has {X.shape[1]} kernel values per row, but the SVM was trained on {self.n_train} examples; "
                 "pass one kernel value per training example, in the same order."
             )
-        return expand_new(X, self.kernel, self.anchors, *terms)
+        return expand_new(X, self.kernel, self._anchors_here(), *terms)
 
     def dual(self) -> Array:
         """Return the (n, L) dual variables α ≥ 0; row i belongs to the i-th training row.
@@ -123,9 +150,10 @@ class FittedKernelColumns(FittedColumns):
         """Return the (L, d) weights of the features with the linear kernel, which are Σ_i β_ij x_i; otherwise None."""
         if self.kernel.name != "linear":
             return None
-        weights = np.zeros((len(self.intercept), self.anchors.shape[1]))
+        anchors = self._anchors_here()
+        weights = np.zeros((len(self.intercept), anchors.shape[1]))
         for some, columns, beta in self.pieces:
-            weights[columns] += (self.anchors[some].T @ beta).T
+            weights[columns] += (anchors[some].T @ beta).T
         return weights
 
     def intercepts(self) -> Array:
@@ -142,6 +170,15 @@ class FittedKernelColumns(FittedColumns):
         for some, columns, values in self.pieces:
             beta[self.support[some][:, None], columns] = values
         return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
+
+    def _dense(self) -> Array:
+        """Return β (S, L) of all support vectors."""
+        if len(self.pieces) == 1 and self.pieces[0][2].shape == (len(self.support), len(self.intercept)):
+            return self.pieces[0][2]
+        beta = np.zeros((len(self.support), len(self.intercept)))
+        for some, columns, values in self.pieces:
+            beta[some, columns] = values
+        return beta
 
     def _of_all(self, gram: Gram) -> Array:
         """Return the (n, L) margins of all training examples, from a Gram matrix that holds the support vectors."""

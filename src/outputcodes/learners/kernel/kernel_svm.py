@@ -7,15 +7,25 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows
-from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
+from outputcodes._ground.validation import is_on_device
+from outputcodes._kernel_machines.device.backend import DeviceGram, PosedColumns, as_device, check_device
+from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.parameters import (
+    KernelParameters,
+    check_kernel_parameters,
+    device_gram_of,
+    gram_of,
+)
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.kernel.columns import solve_columns
-from outputcodes.learners.kernel.dual import Dual
+from outputcodes.learners.kernel.columns import boxes, check_sides, solve_columns
+from outputcodes.learners.kernel.dual import Dual, SolvedColumns
 from outputcodes.learners.kernel.fitted import FittedKernelColumns, KernelData
+from outputcodes.learners.kernel.on_device import solve_on_device
 from outputcodes.learners.kernel.small import is_small
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
@@ -59,6 +69,9 @@ class KernelSVM(KernelParameters, SharedLearner):
         Size of the Gram matrix cache in megabytes. Rows that do not fit are recomputed when needed.
     max_iter : int, default=10_000_000
         The maximum number of steps per column. Each step changes a pair of coefficients.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to train: "cuda" is a GPU, which needs CuPy (the extra "gpu"); "auto" is a GPU if there is one, else the
+        CPU. Predictions are computed there too, or on the CPU where there is none.
 
     Attributes
     ----------
@@ -96,6 +109,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         tol: float = 1e-3,
         cache_size: float = 2000,
         max_iter: int = 10_000_000,
+        device: Literal["cpu", "cuda", "auto"] = "cpu",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -106,6 +120,12 @@ class KernelSVM(KernelParameters, SharedLearner):
         self.tol = tol
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.device = device
+
+    @property
+    def checks_finite(self) -> bool:
+        """A device finds such numbers faster."""
+        return self.device != "cpu"
 
     def prepare(self, X: Any, like: Any = None) -> KernelData:
         """Return X with its kernel; kernel values are computed when first needed and kept for later columns.
@@ -114,10 +134,16 @@ class KernelSVM(KernelParameters, SharedLearner):
         inner products are reused if it has kept them.
         """
         self._check_parameters()
-        X = self._as_features(X)
         # Translation changes neither distances nor a linear SVM with a free intercept.
         centred = self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free")
-        return KernelData(gram_of(self, X, centred, None if like is None else like.gram))
+        known, device = None if like is None else like.gram, as_device(self.device)
+        if device is not None:
+            # The device looks for infinite and huge numbers, and converts the others.
+            kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
+            X = X if is_on_device(X) else check_array(X, **(self._checks() | kinds))
+            return KernelData(device_gram_of(self, device, X, centred, known))
+        X = self._as_features(X)
+        return KernelData(gram_of(self, X, centred, known if isinstance(known, Gram) else None))
 
     def fit_columns(
         self,
@@ -143,22 +169,42 @@ class KernelSVM(KernelParameters, SharedLearner):
         seen = np.sort(effective_rows(y, M, weight, rows))
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
-        if is_small(data.gram):
-            # Sorting by class makes the examples of a column contiguous in memory.
-            data.gram.arrange(y)
-        with threads(n_jobs) as run:
-            dual = Dual(
-                data.gram, self.bias == "free", float(self.bias == "folded"), self.tol, max(1, int(self.max_iter)), run
-            )
-            start = None if init is None else init.start(data.gram.n, M, seen)
-            columns = solve_columns(dual, seen, y[seen], M, cost, own, start)
+        start = None if init is None else init.start(data.gram.n, M, seen)
+        columns = self._solve(data.gram, seen, y, M, cost, own, start, n_jobs)
         certificate = Certificate(columns.gap, columns.steps, columns.converged)
         warn_unless_converged(self, certificate)
-        return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs)
+        return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
+
+    def _solve(
+        self,
+        gram: Gram | DeviceGram,
+        rows: Rows,
+        y: Rows,
+        M: NDArray[np.int8],
+        cost: Array,
+        weight: Array,
+        start: Array | None,
+        n_jobs: int | None,
+    ) -> SolvedColumns:
+        """Solve every column on some rows, where the Gram matrix is."""
+        free, offset, most = self.bias == "free", float(self.bias == "folded"), max(1, int(self.max_iter))
+        if not isinstance(gram, Gram):
+            check_sides(y[rows], M, cost)
+            if start is not None:
+                start = boxes(M, cost, y[rows], weight, start, free)[1][0]
+            posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
+            return solve_on_device(gram, posed, self.tol, most)
+        if is_small(gram):
+            # Sorting by class makes the examples of a column contiguous in memory.
+            gram.arrange(y)
+        with threads(n_jobs) as run:
+            dual = Dual(gram, free, offset, self.tol, most, run)
+            return solve_columns(dual, rows, y[rows], M, cost, weight, start)
 
     def release(self, data: KernelData) -> None:
         """Allow the next preparation made `like` this one to reuse the memory of its Gram matrix."""
-        data.gram.release()
+        if isinstance(data.gram, Gram):
+            data.gram.release()
 
     def leave_one_out_doubt(self) -> str | None:
         """Return why the leave-one-out bound is only an estimate (a free bias or an indefinite kernel), or None."""
@@ -178,5 +224,6 @@ class KernelSVM(KernelParameters, SharedLearner):
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)
+        check_device(self.device)
         if self.bias is not False and self.bias not in ("free", "folded", "none"):
             raise ValueError(f"bias={self.bias!r} must be 'free', 'folded' or 'none'.")

@@ -1,0 +1,197 @@
+"""KernelSVM on a device: the same problem, certificate and predictions; the device itself is a stand-in in NumPy."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification
+
+from outputcodes import OutputCodeClassifier
+from outputcodes._kernel_machines.device import backend
+from outputcodes.learners import KernelSVM
+from outputcodes.selection import BoundSearch
+from stand_in_device import StandIn
+
+
+@pytest.fixture
+def device(monkeypatch):
+    stand_in = StandIn()
+    monkeypatch.setattr(backend, "_cuda", lambda: stand_in)
+    return stand_in
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return make_classification(240, 6, n_informative=5, n_redundant=0, n_classes=4, random_state=0)
+
+
+def objective(model, X, y, learner):
+    """The value of each column's dual."""
+    fitted, M = model.columns_.fitted, model.code_matrix_
+    folded = 0.0 if learner.bias == "folded" else fitted.intercept
+    alpha = fitted.dual()
+    f = fitted.margins(X) - folded
+    return alpha.sum(axis=0) - 0.5 * (alpha * M[y] * f).sum(axis=0)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"C": 10, "gamma": 0.5},
+        {"gamma": "scale", "bias": "folded"},
+        {"gamma": "auto", "bias": "none"},
+        {"kernel": "linear"},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": 0.3},
+        {"kernel": "sigmoid", "gamma": 0.01},
+    ],
+)
+@pytest.mark.parametrize("code", ["one-vs-all", "all-pairs", "dense"])
+def test_the_problem_is_the_one_of_the_cpu(device, sample, parameters, code):
+    X, y = sample
+    on_cpu = OutputCodeClassifier(KernelSVM(**parameters), code=code, random_state=0).fit(X, y)
+    learner = KernelSVM(**parameters, device="cuda")
+    on_device = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
+    assert device.grams == 1
+    certificate = on_device.columns_.fitted.certificate
+    assert certificate.converged.all()
+    assert (certificate.gap <= learner.tol).all()
+    assert (certificate.iterations > 0).all()
+    np.testing.assert_allclose(objective(on_device, X, y, learner), objective(on_cpu, X, y, learner), rtol=1e-5)
+    # Margins of training rows come from the device's Gram matrix, those of new rows from its expansion.
+    fitted = on_device.columns_.fitted
+    np.testing.assert_allclose(fitted.margins(learner.prepare(X)), fitted.margins(X), atol=1e-8)
+    assert device.expansions > 0
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+def test_a_device_without_room_for_all_rows_solves_parts_of_them(device, sample, bias):
+    X, y = sample
+    whole = OutputCodeClassifier(KernelSVM(C=10, gamma=0.5, bias=bias, device="cuda"), code="one-vs-all").fit(X, y)
+    for most in (170, 90):  # more than the support vectors of a column, and fewer
+        device.most = most
+        learner = KernelSVM(C=10, gamma=0.5, bias=bias, device="cuda")
+        parts = OutputCodeClassifier(learner, code="one-vs-all").fit(X, y)
+        certificate = parts.columns_.fitted.certificate
+        assert certificate.converged.all()
+        np.testing.assert_allclose(objective(parts, X, y, learner), objective(whole, X, y, learner), rtol=1e-5)
+        np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-2)
+
+
+def test_weights_and_absent_rows(device, sample):
+    X, y = sample
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    learner, rows = KernelSVM(C=2, gamma=0.5, device="cuda", tol=1e-5), np.flatnonzero(weight)
+    weighted = OutputCodeClassifier(learner, code="all-pairs").fit(X, y, sample_weight=weight)
+    twice = np.repeat(np.arange(len(y)), weight.astype(int))
+    repeated = OutputCodeClassifier(learner, code="all-pairs").fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-3)
+    data, M = learner.prepare(X), np.where(np.eye(4), 1, -1).astype(np.int8)
+    part = learner.fit_columns(data, y, M, rows=rows)
+    alone = learner.fit_columns(learner.prepare(X[rows]), y[rows], M)
+    np.testing.assert_allclose(part.margins(X), alone.margins(X), atol=1e-3)
+
+
+def test_a_warm_start_needs_no_steps(device, sample):
+    X, y = sample
+    learner, M = KernelSVM(C=5, gamma=0.5, device="cuda"), np.where(np.eye(4), 1, -1).astype(np.int8)
+    data = learner.prepare(X)
+    first = learner.fit_columns(data, y, M)
+    again = learner.fit_columns(data, y, M, init=first)
+    assert again.certificate.iterations.sum() == 0
+    np.testing.assert_allclose(again.margins(data), first.margins(data), atol=1e-8)
+
+
+def test_the_steps_are_limited(device, sample):
+    X, y = sample
+    with pytest.warns(UserWarning, match="did not converge"):
+        model = OutputCodeClassifier(KernelSVM(C=100, device="cuda", max_iter=3), code="one-vs-all").fit(X, y)
+    assert (model.columns_.fitted.certificate.iterations <= 3).all()
+
+
+def test_sparse_and_precomputed(device, sample):
+    X, y = sample
+    dense = OutputCodeClassifier(KernelSVM(gamma=0.2, device="cuda"), code="dense", random_state=0).fit(X, y)
+    thin = OutputCodeClassifier(KernelSVM(gamma=0.2, device="cuda"), code="dense", random_state=0)
+    thin.fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-2)
+    K = X @ X.T
+    given = OutputCodeClassifier(KernelSVM(kernel="precomputed", device="cuda"), code="one-vs-all").fit(K, y)
+    linear = OutputCodeClassifier(KernelSVM(kernel="linear"), code="one-vs-all").fit(X, y)
+    assert np.mean(given.predict(K) == linear.predict(X)) > 0.98
+
+
+def test_a_search_with_bounds_stays_on_the_device(device, sample):
+    X, y = sample
+    search = {}
+    for name in ("cpu", "cuda"):
+        model = OutputCodeClassifier(KernelSVM(bias="folded", device=name), code="one-vs-all")
+        search[name] = BoundSearch(model, {"estimator__gamma": [0.05, 0.2, 0.8], "estimator__C": [1.0, 10.0]}).fit(X, y)
+    assert search["cuda"].best_params_ == search["cpu"].best_params_
+    assert device.grams >= 3
+
+
+def test_without_a_gpu(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    backend._said.cache_clear()
+
+    def none():
+        raise backend.DeviceError("device='cuda' found no GPU; use device='cpu'.")
+
+    monkeypatch.setattr(backend, "_cuda", none)
+    with pytest.raises(backend.DeviceError, match="found no GPU; use device='cpu'"):
+        OutputCodeClassifier(KernelSVM(device="cuda")).fit(X, y)
+    with pytest.warns(UserWarning, match="device='auto' uses the CPU: device='cuda' found no GPU"):
+        model = OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
+    expected = OutputCodeClassifier(KernelSVM()).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    np.testing.assert_array_equal(again.decision_function(X), expected)
+
+
+def test_what_was_trained_on_a_gpu_predicts_without_one(device, sample, monkeypatch):
+    X, y = sample
+    model = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
+    expected = model.decision_function(X)
+
+    def none():
+        raise backend.DeviceError("gone")
+
+    monkeypatch.setattr(backend, "_cuda", none)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"device": "gpu"}, "device='gpu' must be 'cpu', 'cuda' or 'auto'"),
+        ({"device": "cuda", "kernel": lambda A, B: A @ B.T}, "kernel is a function, which a GPU can't run"),
+        ({"device": "cuda", "tol": 1e-8}, "tol=1e-08 is below 1e-05"),
+    ],
+)
+def test_what_a_device_cannot_do_is_refused(device, parameters, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        OutputCodeClassifier(KernelSVM(**parameters)).fit(X, y)
+
+
+def test_infinite_numbers_are_refused(device):
+    X, y = load_iris(return_X_y=True)
+    model = OutputCodeClassifier(KernelSVM(device="cuda")).fit(X, y)
+    X[3, 1] = np.nan
+    for refused in (lambda: model.fit(X, y), lambda: model.predict(X)):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            refused()
+
+
+def test_cupy_is_asked_for_by_name(monkeypatch):
+    backend._cuda.cache_clear()
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(backend, "import_module", missing)
+    with pytest.raises(backend.DeviceError, match=r"needs CuPy: install outputcodes\[gpu\]"):
+        backend.as_device("cuda")
