@@ -33,7 +33,7 @@ class Script(NamedTuple):
         return [json.loads(path.read_text()).get("run", {}) if path.exists() else {} for path in paths]
 
 
-# The short ones first: what time allows is then most of them. two_checkouts.py needs another checkout.
+# The short ones first: what time allows is then most of them. two_checkouts.py needs another checkout, gpu.py a GPU.
 SCRIPTS = {
     "codes": Script(("codes",), 1),
     "example_errors": Script(("linear_learners",), 1),
@@ -54,6 +54,9 @@ SCRIPTS = {
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),
     "kernel_svm": Script(("kernel_svm",), 10),
+    "boosted_trees": Script(
+        tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
+    ),
 }
 
 

@@ -71,7 +71,9 @@ class StandInColumns:
 
     def __init__(self, gram, posed, e):
         self.gram, self.posed = gram, posed
-        self.target, self.box = boxes(posed.M, posed.cost, posed.y, posed.weight, posed.start, posed.free_bias)
+        self.target, self.box = boxes(posed.M, posed.cost, posed.y, posed.weight, None, posed.free_bias)
+        if posed.start is not None:
+            self.box[0] = posed.start
         self.K = gram.K[np.ix_(posed.rows, posed.rows)]
         self.single = self.K.astype(np.float32)
         self.taken, self.refreshes = np.zeros(len(self.target), dtype=np.intp), 0

@@ -18,15 +18,17 @@ import facts  # noqa: E402
 import linear_learners as example  # noqa: E402
 import run as runner  # noqa: E402
 
-# Shared modules, and the script that needs a second checkout.
-NOT_RUN = {"common", "facts", "peers", "render", "run", "targets", "two_checkouts"}
+# Shared modules, and the scripts that need a second checkout, or a GPU.
+NOT_RUN = {"common", "facts", "gpu", "peers", "render", "run", "targets", "two_checkouts"}
 
 
 def test_every_script_is_run_and_every_results_file_belongs_to_one():
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert scripts - NOT_RUN == set(runner.SCRIPTS)
     files = {name for script in runner.SCRIPTS.values() for name in script.files}
-    assert {path.stem for path in facts.RESULTS.glob("*.json")} - {"two_checkouts"} <= files
+    assert {path.stem for path in facts.RESULTS.glob("*.json")} - {"two_checkouts"} <= files | {
+        f"gpu_{part}" for part in ("sets", "grid", "large", "shares", "objectives")
+    }
 
 
 def test_results_say_from_which_commit_when_and_under_which_load(monkeypatch, tmp_path):

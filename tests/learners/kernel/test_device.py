@@ -49,6 +49,7 @@ def objective(model, X, y, learner):
 @pytest.mark.parametrize("code", ["one-vs-all", "all-pairs", "dense"])
 def test_the_problem_is_the_one_of_the_cpu(device, sample, parameters, code):
     X, y = sample
+    parameters = {**parameters, "tol": 1e-4}
     on_cpu = OutputCodeClassifier(KernelSVM(**parameters), code=code, random_state=0).fit(X, y)
     learner = KernelSVM(**parameters, device="cuda")
     on_device = OutputCodeClassifier(learner, code=code, random_state=0).fit(X, y)
@@ -57,7 +58,9 @@ def test_the_problem_is_the_one_of_the_cpu(device, sample, parameters, code):
     assert certificate.converged.all()
     assert (certificate.gap <= learner.tol).all()
     assert (certificate.iterations > 0).all()
-    np.testing.assert_allclose(objective(on_device, X, y, learner), objective(on_cpu, X, y, learner), rtol=1e-5)
+    # A sigmoid is indefinite, so that there is no one solution.
+    near = 1e-4 if learner.kernel == "sigmoid" else 1e-5
+    np.testing.assert_allclose(objective(on_device, X, y, learner), objective(on_cpu, X, y, learner), rtol=near)
     # Margins of training rows come from the device's Gram matrix, those of new rows from its expansion.
     fitted = on_device.columns_.fitted
     np.testing.assert_allclose(fitted.margins(learner.prepare(X)), fitted.margins(X), atol=1e-8)
@@ -115,10 +118,10 @@ def test_sparse_and_precomputed(device, sample):
     thin = OutputCodeClassifier(KernelSVM(gamma=0.2, device="cuda"), code="dense", random_state=0)
     thin.fit(sparse.csr_array(X), y)
     np.testing.assert_allclose(thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-2)
-    K = X @ X.T
-    given = OutputCodeClassifier(KernelSVM(kernel="precomputed", device="cuda"), code="one-vs-all").fit(K, y)
-    linear = OutputCodeClassifier(KernelSVM(kernel="linear"), code="one-vs-all").fit(X, y)
-    assert np.mean(given.predict(K) == linear.predict(X)) > 0.98
+    K, parameters = X @ X.T, {"tol": 1e-5, "device": "cuda"}
+    given = OutputCodeClassifier(KernelSVM(kernel="precomputed", **parameters), code="one-vs-all").fit(K, y)
+    linear = OutputCodeClassifier(KernelSVM(kernel="linear", **parameters), code="one-vs-all").fit(X, y)
+    np.testing.assert_allclose(given.margins(K), linear.margins(X), atol=1e-2)
 
 
 def test_a_search_with_bounds_stays_on_the_device(device, sample):

@@ -8,7 +8,7 @@ are float64, and so are all kernel values in `refresh` and in expansions.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from importlib.resources import files
 from typing import Any
@@ -21,17 +21,14 @@ from scipy import sparse
 
 from outputcodes._ground.sizes import LARGEST_FEATURE, refuse_huge
 from outputcodes._kernel_machines.device.backend import DeviceError, PosedColumns
+from outputcodes._kernel_machines.device.cuda_columns import CudaColumns, blocks_of
 from outputcodes._kernel_machines.kernel_function import Kernel, NonFiniteKernelError
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Rows per working set, one thread each, and how many of them are chosen anew every round.
-SIZE, FRESH = 1024, 512
 # Products of so many rows are computed by one call.
 TILE = 8192
-# Kernel values in float64 at a time: 2 GiB.
-VALUES_AT_A_TIME = 1 << 28
 # The share of the free memory that a Gram matrix may take.
 MEMORY_SHARE = 0.8
 KINDS = {"linear": 0, "rbf": 1, "poly": 2, "sigmoid": 3}
@@ -73,9 +70,8 @@ class Cuda:
         self.functions = {name: module.get_function(name) for name in FUNCTIONS}
 
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any) -> None:
-        """Run a function; Python's int and float become 32 bits, other numbers keep their type."""
-        narrow = {int: np.int32, float: np.float32, bool: np.int32, type(None): lambda _: np.uint64(0)}
-        self.functions[name](grid, block, tuple(narrow.get(type(a), lambda a: a)(a) for a in arguments))
+        """Run a function; Python's int and float become 32 bits, None a null pointer, other numbers keep their type."""
+        self.functions[name](grid, block, tuple(map(_argument, arguments)))
 
     def kept(self, array: Any) -> Any:
         """Return an array on the device, copied once as long as the original lives."""
@@ -101,27 +97,11 @@ class Cuda:
         A, at, factors = _on_device(X), self.kept(anchors), cp.asarray(beta)
         centre = None if kernel.centre is None else cp.asarray(kernel.centre)
         F = cp.empty((len(A), len(bias)))
-        for block in _blocks(len(A), len(at)):
+        for block in blocks_of(len(A), len(at)):
             own = A[block].astype(np.float64)
             F[block] = kernel_block(kernel, own if centre is None else own - centre, at) @ factors
         answer: Array = (F + cp.asarray(bias)).get()
         return answer
-
-
-class Mailbox:
-    """Sends up to `size` numbers to the device without waiting; the last ones must have been read there."""
-
-    def __init__(self, size: int, kind: Any) -> None:
-        width = np.dtype(kind).itemsize
-        memory = cp.cuda.alloc_pinned_memory(size * width)
-        self.here, self.there = np.frombuffer(memory, kind, size), cp.empty(size, kind)
-
-    def send(self, numbers: NDArray[Any]) -> Any:
-        """Return the numbers on the device."""
-        few = len(numbers)
-        self.here[:few] = numbers
-        self.there[:few].set(self.here[:few])
-        return self.there
 
 
 class LateArray:
@@ -226,7 +206,7 @@ class CudaGram:
             return beta @ (K if rows is None else K[:, cp.asarray(rows)]).astype(np.float64)
         B = self._doubles(rows)
         f = cp.zeros((len(beta), len(B)))
-        for block in _blocks(len(support), len(B)):
+        for block in blocks_of(len(support), len(B)):
             f += beta[:, block] @ kernel_block(self.kernel, self._doubles(support[block]), B)
         return f
 
@@ -269,7 +249,7 @@ class CudaGram:
     def _make_room(self) -> None:
         """Give what the pool holds back to the device, if a large matrix would not fit beside it."""
         if 4 * self.n * self.ld > cp.cuda.runtime.memGetInfo()[0]:
-            cp.get_default_memory_pool().free_all_blocks()
+            cp.get_default_memory_pool().free_allblocks_of()
 
     def _doubles(self, rows: Rows | None = None) -> Any:
         """Return features as the kernel takes them, in float64."""
@@ -278,93 +258,13 @@ class CudaGram:
         return X if self.kernel.centre is None else X - cp.asarray(self.kernel.centre)
 
 
-class CudaColumns:
-    """Columns on the rows of a Gram matrix, each with a working set of its own."""
-
-    def __init__(self, gram: CudaGram, posed: PosedColumns, e: Array | None) -> None:
-        self.gram, self.free_bias, self.offset = gram, posed.free_bias, float(posed.offset)
-        n, L = gram.n, posed.M.shape[1]
-        rows, y = cp.asarray(posed.rows), cp.asarray(posed.y)
-        # Rows that are not posed are absent from all columns: their bounds are 0.
-        self.target, self.lo, self.hi, self.beta = cp.zeros((4, L, n))
-        target = cp.asarray(posed.M.T.astype(np.float64))[:, y]
-        bound = cp.asarray(posed.cost.T)[:, y] * cp.asarray(posed.weight)
-        self.target[:, rows] = target
-        self.lo[:, rows], self.hi[:, rows] = cp.where(target < 0, -bound, 0.0), cp.where(target > 0, bound, 0.0)
-        self.mark, self.sets = cp.full((L, n), -1, np.int32), cp.zeros((L, SIZE), np.int32)
-        self.sizes, self.taken, self.round = cp.zeros(L, np.int32), cp.zeros(L, np.int32), 0
-        self.small = cp.empty((L, SIZE, SIZE), np.float32)
-        self.changed, self.change = cp.empty((L, SIZE), np.int32), cp.empty((L, SIZE))
-        self.n_changed = cp.zeros(L, np.int32)
-        self.parts = max(1, min(64, n // 2048))
-        self.part, self.report = cp.empty((L, self.parts, 2)), cp.empty((L, 3))
-        self.steps_so_far = np.zeros(L, dtype=np.intp)
-        self.active, self.tol = Mailbox(L, np.int32), Mailbox(L, np.float64)
-        self.rows, self.e = rows, self.target.copy()
-        if posed.start is not None:
-            self.beta[:, rows] = cp.asarray(posed.start)
-        if e is not None:
-            self.e[:, rows] = cp.asarray(e)
-        elif posed.start is not None:
-            support = cp.flatnonzero(self.beta.any(axis=0))
-            # Rounded kernel values are good enough to start with.
-            for block in _blocks(len(support), n):
-                some = support[block]
-                self.e -= self.beta[:, some].astype(np.float32) @ gram.store()[some, :n]
-            self.e -= self.offset * self.beta.sum(axis=1, keepdims=True)
-
-    def ends(self) -> Array:
-        """Return the largest e that may grow and the smallest that may shrink in each column."""
-        L, launch = len(self.e), self.gram.device.launch
-        state = self.e, self.beta, self.lo, self.hi
-        launch("find_ends", (self.parts, L), (256,), *state, np.int64(self.gram.n), self.part)
-        launch("join_ends", (L,), (32,), self.part, self.parts, self.free_bias, self.taken, self.report)
-        report: Array = self.report.get()
-        self.steps_so_far = report[:, 2].astype(np.intp)
-        return report[:, :2]
-
-    def improve(self, active: Rows, tol: Array, max_steps: int) -> None:
-        """Choose a working set for each of the active columns, solve them, and update the gradients."""
-        launch, K, n, ld = self.gram.device.launch, self.gram.store(), np.int64(self.gram.n), np.int64(self.gram.ld)
-        columns, few = self.active.send(active), len(active)
-        fresh = FRESH if self.round else SIZE
-        state = self.e, self.beta, self.lo, self.hi
-        sets = self.sets, self.sizes
-        turn = SIZE, fresh, self.round, self.mark
-        launch("choose_sets", (few,), (SIZE,), columns, *state, self.report, n, *turn, *sets)
-        launch("gather_sets", (SIZE, few), (256,), columns, K, None, ld, SIZE, *sets, self.small)
-        limits = self.free_bias, self.offset, self.tol.send(tol), max_steps, self.taken
-        moved = self.changed, self.change, self.n_changed
-        launch("descend", (few,), (SIZE,), columns, self.small, SIZE, n, *sets, *state, *limits, *moved)
-        grid = -(-self.gram.n // 1024), few
-        launch("subtract", grid, (256,), columns, K, None, ld, n, SIZE, *moved, np.float64(self.offset), self.e)
-        self.round += 1
-
-    def steps(self) -> Rows:
-        """Return the number of steps of each column, up to the last call of `ends`."""
-        return self.steps_so_far
-
-    def refresh(self) -> None:
-        """Compute e from scratch, in float64."""
-        support = cp.flatnonzero(self.beta.any(axis=0))
-        shift = self.offset * self.beta.sum(axis=1, keepdims=True)
-        self.e = self.target - self.gram.product(support.get(), self.beta[:, support]) - shift
-
-    def free(self) -> Array:
-        """Return the sum of e over the rows whose β is between its bounds, and their number."""
-        free = (self.beta > self.lo) & (self.beta < self.hi)
-        both: Array = cp.stack([cp.where(free, self.e, 0.0).sum(axis=1), free.sum(axis=1)]).get()
-        return both
-
-    def posed_beta(self) -> Array:
-        """Return β of the posed rows, (L, n)."""
-        beta: Array = self.beta[:, self.rows].get()
-        return beta
-
-    def support(self) -> tuple[Rows, Rows, Array]:
-        """Return the rows with β ≠ 0, the column of each, and β."""
-        column, row = cp.nonzero(self.beta)
-        return row.get(), column.get(), self.beta[column, row].get()
+def _argument(value: Any) -> Any:
+    """Return an argument of a compiled function."""
+    if value is None:
+        return np.uint64(0)
+    if isinstance(value, bool | int):
+        return np.int32(value)
+    return np.float32(value) if type(value) is float else value
 
 
 def kernel_block(kernel: Kernel, A: Any, B: Any) -> Any:
@@ -386,13 +286,6 @@ def _on_device(X: Any) -> Any:
         X = X.toarray()
     X = cp.from_dlpack(X) if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray | cp.ndarray) else cp.asarray(X)
     return cp.ascontiguousarray(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))
-
-
-def _blocks(n: int, width: int) -> Iterator[slice]:
-    """Yield slices of rows, such that a block of `width` values per row has about `VALUES_AT_A_TIME`."""
-    step = max(1, VALUES_AT_A_TIME // max(1, width))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 def _multiply(A: Any, B: Any, K: Any, at: int, ld: int) -> None:

@@ -87,7 +87,8 @@ class Dual:
 
 def bias_of(total: Array, count: NDArray[Any], ends: Array) -> Array:
     """Return the free bias: the mean of e where β is free, given its sum and number, else the middle of the `ends`."""
-    return np.where(count > 0, total / np.maximum(count, 1), ends.sum(axis=0) / 2)
+    bias: Array = np.where(count > 0, total / np.maximum(count, 1), ends.sum(axis=0) / 2)
+    return bias
 
 
 class SolvedColumn(NamedTuple):

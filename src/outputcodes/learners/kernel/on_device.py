@@ -21,8 +21,10 @@ from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumns
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# How many parts of the rows are solved at most.
-PARTS = 100
+# How many parts of the rows are solved at most; where most rows are support vectors and few fit, it takes many.
+PARTS = 10_000
+# The tolerance of a part, as a share of the tolerance of all rows: together parts violate more than each of them.
+FINER = 0.5
 
 
 def solve_on_device(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: int) -> SolvedColumns:
@@ -39,8 +41,10 @@ def solve_on_device(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter:
     steps = columns.steps()
     gap = ends[:, 0] - ends[:, 1]
     rows, column, beta = columns.support()
-    folded = posed.offset * np.bincount(column, beta, len(gap))
-    bias = bias_of(*columns.free(), ends.T) if posed.free_bias else folded
+    bias: Array = posed.offset * np.bincount(column, beta, len(gap)).astype(np.float64)
+    if posed.free_bias:
+        total, count = columns.free()
+        bias = bias_of(total, count, ends.T)
     return SolvedColumns(rows, column, beta, bias, gap, steps, gap <= tol)
 
 
@@ -81,7 +85,7 @@ def _solve_parts(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: in
         part, own = gram.part(rows[chosen]), np.ascontiguousarray(box[0][:, chosen])
         few = replace(posed, rows=np.arange(len(chosen)), y=posed.y[chosen], weight=posed.weight[chosen], start=own)
         columns = part.columns(few, np.ascontiguousarray(e[:, chosen]))
-        _advance(columns, tol, max_iter - int(steps.max(initial=0)))
+        _advance(columns, FINER * tol, max_iter - int(steps.max(initial=0)))
         steps += columns.steps()
         moved = columns.posed_beta()
         del part, columns  # the next part needs their memory
@@ -110,8 +114,10 @@ def _unsettled(dual: Dual, e: Array, box: Array, most: int) -> Rows:
     """Return the rows that violate most in some column, or come closest to it: e is farthest on the wrong side."""
     farthest = np.full(e.shape[1], -np.inf)
     for j in range(len(e)):
-        beta, lo, hi = box[:, j]
-        bias = dual.bias(e[j], box[:, j], dual.violation(e[j], box[:, j])) if dual.free_bias else 0.0
+        (beta, lo, hi), ends = box[:, j], dual.violation(e[j], box[:, j])
+        if ends[0] - ends[1] <= dual.tol:
+            continue
+        bias = dual.bias(e[j], box[:, j], ends) if dual.free_bias else 0.0
         off = e[j] - bias
         np.maximum(farthest, np.where(beta < hi, off, -np.inf), out=farthest)
         np.maximum(farthest, np.where(beta > lo, -off, -np.inf), out=farthest)
