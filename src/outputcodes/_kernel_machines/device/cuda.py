@@ -249,7 +249,7 @@ class CudaGram:
     def _make_room(self) -> None:
         """Give what the pool holds back to the device, if a large matrix would not fit beside it."""
         if 4 * self.n * self.ld > cp.cuda.runtime.memGetInfo()[0]:
-            cp.get_default_memory_pool().free_allblocks_of()
+            cp.get_default_memory_pool().free_all_blocks()
 
     def _doubles(self, rows: Rows | None = None) -> Any:
         """Return features as the kernel takes them, in float64."""
