@@ -8,11 +8,13 @@ from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import LEARNERS, PerColumn
+from outputcodes.learners import LEARNERS, BoostedTrees, PerColumn
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:250] / 16, y[:250]
 everyone = pytest.mark.parametrize("name", LEARNERS)
+# Boosted trees are grown for all columns together.
+apart = pytest.mark.parametrize("name", [name for name, make in LEARNERS.items() if not make().joint])
 codes = pytest.mark.parametrize("code", ["one-vs-all", "all-pairs", "dense", "sparse"])
 
 
@@ -26,12 +28,17 @@ def tight(name):
     return learner, 1e-5 if learner.exact_parameters else 1e-9
 
 
-@parametrize_with_checks([tight(name)[0] for name in LEARNERS])
+def allowed(engine):
+    reason = "features are cut into bins of rows, and gradients are rounded"
+    return {"check_sample_weight_equivalence_on_dense_data": reason} if isinstance(engine, BoostedTrees) else {}
+
+
+@parametrize_with_checks([tight(name)[0] for name in LEARNERS], expected_failed_checks=allowed)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@everyone
+@apart
 @codes
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_the_shared_path_is_the_path_per_column(name, code, kind):
