@@ -1,5 +1,6 @@
 """Trees on rows with vectors: exact sums, and the best question of every region by brute force."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -87,7 +88,7 @@ def test_every_leaf_is_parted_by_the_best_question(m, categories, min_rows, seed
     data, vectors = sample(m, seed, categories)
     values = unpacked(vectors, m)
     l2 = 0.3 / vectors.curvature_unit
-    rules = SplitRules(l2, min_rows, 1.0, np.uint64(0))
+    rules = SplitRules(l2, min_rows)
     regions = [np.arange(40)]
     for n_leaves in range(2, 7):
         # One more leaf than before: the one whose question gains most.
@@ -105,11 +106,11 @@ def test_every_leaf_is_parted_by_the_best_question(m, categories, min_rows, seed
 @pytest.mark.parametrize(("m", "categories"), [(6, False), (6, True), (3, True)])
 def test_threads_that_share_the_features_grow_the_same_tree(m, categories):
     data, vectors = sample(m, 2, categories)
-    rules = SplitRules(1.0, 1, 0.8, np.uint64(5))
+    rules = SplitRules(1.0, 1)
     alone = Grower(data, np.arange(40), m, n_words(m), 10)
     assert alone.grow(vectors.words, rules, 100) > 3
     shared = Grower(data, np.arange(40), m, n_words(m), 10, n_threads=3)
-    assert len(shared.tiles) == 3
+    assert shared.n_tiles == 3
     shared.large_leaf = 1  # every leaf is large
     with threads(3) as run:
         shared.grow(vectors.words, rules, 100, run)
@@ -121,7 +122,7 @@ def test_threads_that_share_the_features_grow_the_same_tree(m, categories):
 def test_rows_find_their_leaves_by_codes_and_by_values(categories):
     data, vectors = sample(6, 3, categories)
     grower = Grower(data, np.arange(40), 6, 4, 8)
-    grower.grow(vectors.words, SplitRules(1.0, 1, 1.0, np.uint64(0)), 100)
+    grower.grow(vectors.words, SplitRules(1.0, 1), 100)
     expected = np.empty(40, int)
     for leaf, (first, last) in enumerate(grower.tree.segments):
         expected[grower.tree.order[first:last]] = leaf
@@ -138,8 +139,28 @@ def test_a_share_of_the_features_is_asked_about():
     data, vectors = sample(6, 1)
     asked = set()
     for seed in range(30):
-        grower = Grower(data, np.arange(40), 6, 4, 2)
-        grower.grow(vectors.words, SplitRules(1.0, 1, 0.34, np.uint64(seed)), 100)
-        asked.add(int(grower.tree.nodes[0, 0]))
-    # Every feature at some root, and now and then none: then there is no question.
-    assert asked == {-1, 0, 1, 2}
+        grower = Grower(data, np.arange(40), 6, 4, 4, share=0.67)
+        grower.ask_about(np.random.default_rng(seed))
+        assert len(grower.chosen) == 2
+        grower.grow(vectors.words, SplitRules(1.0, 1), 100)
+        nodes, leaves, _ = grower.questions()
+        features = set(nodes.feature[leaves < 0].tolist())
+        assert features <= set(grower.chosen.tolist())
+        asked |= features
+        # The questions are those of a table that has no other features.
+        few = replace(
+            data,
+            X=data.X[:, grower.chosen],
+            codes=grower.features.codes,
+            n_bins=grower.features.n_bins,
+            offsets=grower.features.offsets,
+            categorical=grower.features.categorical,
+        )
+        alone = Grower(few, np.arange(40), 6, 4, 4)
+        alone.grow(vectors.words, SplitRules(1.0, 1), 100)
+        np.testing.assert_array_equal(alone.tree.nodes, grower.tree.nodes)
+        reached = np.empty(40, np.intp)
+        find_leaves(data.X, 0, nodes, reached)
+        for leaf, (first, last) in enumerate(grower.tree.segments):
+            np.testing.assert_array_equal(leaves[reached[grower.tree.order[first:last]]], leaf)
+    assert asked == {0, 1, 2}

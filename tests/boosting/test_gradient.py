@@ -185,9 +185,10 @@ def test_a_class_weight_is_a_sample_weight():
     ("parameters", "message"),
     [
         ({"n_rounds": 0}, "n_rounds=0 must be an integer of at least 1"),
-        ({"max_leaves": 1}, "max_leaves=1 must be an integer of at least 2"),
+        ({"max_leaves": 1}, "max_leaves=1 must be 'auto' or an integer of at least 2"),
         ({"max_depth": 0}, "max_depth=0 must be None or an integer"),
         ({"learning_rate": 2}, "learning_rate=2 must be a number above 0, and at most 1"),
+        ({"max_features": 0}, "max_features=0 must be 'auto' or a number above 0, and at most 1"),
         ({"l2": -1}, "l2=-1 must be 'auto' or a positive number"),
         ({"sketch": 0}, "sketch=0 must be an integer of at least 1, or a code"),
         ({"max_bins": 256}, "max_bins=256 must be an integer from 2 to 255"),

@@ -67,16 +67,27 @@ class Grower:
     """Grows one tree after another on the same features, in the same memory."""
 
     def __init__(
-        self, data: Binned, rows: NDArray[np.intp], m: int, words: int, max_leaves: int, n_threads: int = 1
+        self,
+        data: Binned,
+        rows: NDArray[np.intp],
+        m: int,
+        words: int,
+        max_leaves: int,
+        *,
+        share: float = 1.0,
+        n_threads: int = 1,
     ) -> None:
-        self.data, self.m, self.large_leaf = data, m, LARGE_LEAF
-        self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
+        self.data, self.m, self.large_leaf, self.n_threads = data, m, LARGE_LEAF, n_threads
         self.rows = rows.astype(np.uint32)
-        d, n_words = len(data.n_bins), int(data.offsets[-1]) * words
-        tiles = np.array_split(np.arange(d), min(d, max(n_threads, -(-n_words // TILE_WORDS))))
-        self.tiles = [range(tile[0], tile[-1] + 1) for tile in tiles]
+        d = len(data.n_bins)
+        self.n_asked = max(1, round(share * d))
+        self.chosen = np.arange(d)
+        self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
+        # Room for the features with the most bins.
+        n_words = int(np.sort(data.n_bins + 1)[d - self.n_asked :].sum()) * words
+        self.n_tiles = min(self.n_asked, max(n_threads, -(-n_words // TILE_WORDS)))
         self.splits = LeafSplits(np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64))
-        self.cuts = FeatureCuts(np.zeros((2, d)), np.zeros((2, d, 2), np.int64))
+        self.cuts = FeatureCuts(np.zeros((2, self.n_asked)), np.zeros((2, self.n_asked, 2), np.int64))
         n_nodes = 2 * max_leaves - 1
         widest = int(data.n_bins[data.categorical].max(initial=0)) + 1
         self.tree = GrowingTree(
@@ -94,12 +105,24 @@ class Grower:
             np.zeros(2, np.int64),
         )
 
+    def ask_about(self, rng: np.random.Generator) -> None:
+        """Draw the features that the next tree may ask about, if these are not all."""
+        data = self.data
+        if self.n_asked == len(data.n_bins):
+            return
+        self.chosen = np.sort(rng.choice(len(data.n_bins), self.n_asked, replace=False))
+        n_bins = data.n_bins[self.chosen]
+        offsets = np.concatenate([[0], np.cumsum(n_bins + 1)])
+        codes = np.ascontiguousarray(data.codes[:, self.chosen])
+        self.features = BinnedFeatures(codes, n_bins, offsets, data.categorical[self.chosen])
+
     def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
         features, m, cuts, tree = self.features, self.m, self.cuts, self.tree
+        tiles = [range(tile[0], tile[-1] + 1) for tile in np.array_split(np.arange(self.n_asked), self.n_tiles)]
         start_growth(self.rows, tree)
         while go_on(features, words, m, rules, max_depth, self.large_leaf, self.splits, cuts, tree):
-            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), self.tiles)
+            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), tiles)
             choose(features, m, rules, cuts, self.splits, tree)
         return int(tree.counts[0])
 
@@ -114,8 +137,9 @@ class Grower:
     def questions(self) -> tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]:
         """Return the tree with thresholds in place of codes, the leaf of each node (-1 for none), and the gains."""
         data, n_nodes = self.data, int(self.tree.counts[1])
-        feature, cut, missing_left, left, leaf = self.tree.nodes[:n_nodes].T
-        inner = feature >= 0
+        asked, cut, missing_left, left, leaf = self.tree.nodes[:n_nodes].T
+        inner = asked >= 0
+        feature = np.where(inner, self.chosen[asked], -1)
         subset = inner & data.categorical[feature]
         length = np.where(subset, data.n_bins[feature], 0)
         nodes = empty_nodes(n_nodes, int(length.sum()))
@@ -182,12 +206,11 @@ def find_in_tile(features, words, m, rules, cuts, tree, first, last):  # type: i
     histogram, own = tree.histograms[tree.slots[small]], tree.order[tree.segments[small, 0] : tree.segments[small, 1]]
     fill(features.codes, own, features.offsets, words, first, last, histogram)
     if len(own) >= 2 * rules.min_rows:
-        region = tree.node_of[small]
-        find_cuts(histogram, features, m, region, rules, first, last, cuts.worth[0], cuts.which[0])
+        find_cuts(histogram, features, m, rules, first, last, cuts.worth[0], cuts.which[0])
     if large >= 0:
-        width, rest, region = words.shape[1], tree.histograms[tree.slots[large]], tree.node_of[large]
+        width, rest = words.shape[1], tree.histograms[tree.slots[large]]
         move_sibling(rest, histogram, features.offsets[first] * width, features.offsets[last] * width)
-        find_cuts(rest, features, m, region, rules, first, last, cuts.worth[1], cuts.which[1])
+        find_cuts(rest, features, m, rules, first, last, cuts.worth[1], cuts.which[1])
 
 
 @njit(nogil=True, cache=True)
@@ -211,7 +234,7 @@ def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignor
     missing, first, last = features.n_bins[f], tree.segments[leaf, 0], tree.segments[leaf, 1]
     node, new, child = tree.node_of[leaf], tree.counts[0], tree.counts[1]
     histogram, subset = tree.histograms[tree.slots[leaf]], tree.subsets[node]
-    width = len(histogram) // features.offsets[-1]
+    width = (m + 3) // 2
     start = features.offsets[f] * width
     if side < 0:
         mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)

@@ -22,12 +22,10 @@ from outputcodes._histograms.vector_sums import high, low
 
 
 class SplitRules(NamedTuple):
-    """What a side must have; `l2` in units of the curvature, the share of features that a region may ask about."""
+    """What a side must have; `l2` in units of the curvature."""
 
     l2: float
     min_rows: int
-    feature_share: float
-    seed: np.uint64
 
 
 class LeafSplits(NamedTuple):
@@ -86,17 +84,6 @@ def whole_worth(total, m, l2):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def asks_about(feature, region, rules):  # type: ignore[no-untyped-def]
-    """Return whether a region may ask about a feature: for a share of all pairs, by a hash of both and the seed."""
-    if rules.feature_share >= 1.0:
-        return True
-    z = rules.seed + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(region) * np.uint64(1 << 20) + np.uint64(feature + 1))
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53 < rules.feature_share
-
-
-@njit(nogil=True, cache=True)
 def region_sums(histogram, features, f, width):  # type: ignore[no-untyped-def]
     """Return the sums of a region, from the bins of any feature."""
     total = np.zeros(width, np.int64)
@@ -142,15 +129,13 @@ def scan_six(histogram, at, bins, left, total, rules, best):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def find_cuts(histogram, features, m, region, rules, first, last, worths, which):  # type: ignore[no-untyped-def]
-    """Find the best cuts of the features first..last-1 in a leaf, whose number among all nodes is `region`."""
-    width = len(histogram) // features.offsets[-1]
+def find_cuts(histogram, features, m, rules, first, last, worths, which):  # type: ignore[no-untyped-def]
+    """Find the best cuts of the features first..last-1 in a leaf."""
+    width = (m + 3) // 2
     total, left = region_sums(histogram, features, first, width), np.empty(width, np.int64)
     least = whole_worth(total, m, rules.l2)
     for f in range(first, last):
         worths[f] = -1.0
-        if not asks_about(f, region, rules):
-            continue
         bins, start = features.n_bins[f], features.offsets[f] * width
         best, missing = least, start + bins * width
         if features.categorical[f]:
@@ -213,10 +198,10 @@ def mark_subset(histogram, start, bins, m, cut, j, l2, subset):  # type: ignore[
 @njit(nogil=True, cache=True)
 def choose_feature(histogram, features, m, rules, worths, which, leaf, splits):  # type: ignore[no-untyped-def]
     """Make the best cut of all features the question of a leaf; its gain is 0 if there is none."""
-    width = len(histogram) // features.offsets[-1]
+    width = (m + 3) // 2
     least = whole_worth(region_sums(histogram, features, 0, width), m, rules.l2)
     best, feature = least, -1
-    for f in range(len(worths)):
+    for f in range(len(features.n_bins)):
         if worths[f] > best * (1.0 + TIE):
             best, feature = worths[f], f
     splits.gain[leaf] = best - least

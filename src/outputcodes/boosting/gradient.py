@@ -50,7 +50,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         The largest number of rounds; those after the held-out rows joined are not counted.
     learning_rate : float, default=0.1
         The factor of the Newton steps.
-    max_leaves : int, default=64
+    max_leaves : int or "auto", default="auto"
+        "auto" is one leaf for every 250 rows, at least 16 and at most 64.
     max_depth : int, optional
     min_rows : int, default=1
         The smallest number of rows in a leaf.
@@ -59,8 +60,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     sketch : int or Code, default=6
         What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
         drawn again if it is random. With at most this many classes the tree sees all gradients.
-    max_features : float, default=1.0
-        The share of the features that a leaf may ask about, drawn for each leaf.
+    max_features : float or "auto", default="auto"
+        The share of the features that a tree may ask about, drawn for each tree; "auto" is all of up to 16 features,
+        then half of them, but at most 64 or d^0.75.
     max_bins : int, default=255
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional
@@ -105,12 +107,12 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         n_rounds: int = 500,
         *,
         learning_rate: float = 0.1,
-        max_leaves: int = 64,
+        max_leaves: int | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_rows: int = 1,
         l2: float | Literal["auto"] = "auto",
         sketch: int | Code = 6,
-        max_features: float = 1.0,
+        max_features: float | Literal["auto"] = "auto",
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
@@ -164,7 +166,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             loss = Multinomial(labels, weight, len(targets.classes), train)
         else:
             loss = LogisticColumns(labels, weight, code.astype(np.float64), train)
-        settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0)
+        settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0, *X.shape)
         sketches = self._sketches(loss.width, seed)
         data = bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]))
         earlier = [] if known_forest is None else [known_forest]

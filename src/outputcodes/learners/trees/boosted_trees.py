@@ -69,12 +69,12 @@ class BoostedTrees(SharedLearner):
         n_rounds: int = 500,
         *,
         learning_rate: float = 0.1,
-        max_leaves: int = 64,
+        max_leaves: int | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_rows: int = 1,
         l2: float | Literal["auto"] = "auto",
         sketch: int = 6,
-        max_features: float = 1.0,
+        max_features: float | Literal["auto"] = "auto",
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
@@ -120,7 +120,7 @@ class BoostedTrees(SharedLearner):
     ) -> FittedBoostedTrees:
         """Boost all columns of M together; `init` is ignored."""
         M = np.asarray(M)
-        settings, L = checked_settings(self, 1.0), M.shape[1]
+        settings, L = checked_settings(self, 1.0, *data.X.shape), M.shape[1]
         if not is_whole(self.sketch, 1):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
         taken = effective_rows(y, M, weight, rows)

@@ -27,6 +27,8 @@ Floats = NDArray[np.float32]
 ROWS_AT_A_TIME = 4096
 # Rounds on all rows after those that held some out, as a share of these.
 FINISH = 0.2
+# Seeds the choice of features apart from that of sketches.
+ASKED = 1
 
 
 class BoostedLoss(Protocol):
@@ -148,7 +150,8 @@ class _Rounds:
         n, m, leaves = len(work.data.codes), len(self.code), self.settings.max_leaves
         self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
         self.words = np.zeros((n, n_words(m)), np.int64)
-        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, work.n_threads)
+        share, n_threads = self.settings.max_features, work.n_threads
+        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, share=share, n_threads=n_threads)
         self.values, self.room, self.factors = np.ones((3, leaves, self.loss.width), np.float32)
         self.grower.tree.segments[0] = 0, len(rows)
         self._take(range(1))
@@ -157,12 +160,8 @@ class _Rounds:
         """Grow a tree and take its steps; return False if no question gains anything."""
         settings, t = self.settings, self.before + len(self.trees)
         vectors = pack(self.G, self.h, self.words)
-        rules = SplitRules(
-            settings.l2 / vectors.curvature_unit,
-            settings.min_rows,
-            settings.max_features,
-            np.random.SeedSequence((self.work.seed, t)).generate_state(1, np.uint64)[0],
-        )
+        rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
+        self.grower.ask_about(np.random.default_rng((self.work.seed, t, ASKED)))
         n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
         if n_leaves == 1:
             return False

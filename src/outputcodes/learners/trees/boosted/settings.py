@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 LEAST = {"n_rounds": 1, "max_leaves": 2, "min_rows": 1, "n_iter_no_change": 1}
+# Rows per leaf of the automatic number of leaves, and its bounds.
+ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 250, 16, 64
 
 
 @dataclass(frozen=True)
@@ -26,22 +28,28 @@ class Settings:
     watch_error: bool
 
 
-def checked_settings(estimator: Any, l2: float) -> Settings:
-    """Return the settings of an estimator, whose `l2` may be "auto", or raise ValueError."""
+def checked_settings(estimator: Any, l2: float, n: int = 1, d: int = 1) -> Settings:
+    """Return the settings of an estimator for n rows and d features, or raise ValueError.
+
+    Its `l2`, `max_leaves` and `max_features` may be "auto"; `l2` is then the given number.
+    """
     for name, least in LEAST.items():
-        if not is_whole(value := getattr(estimator, name), least):
-            raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+        value = getattr(estimator, name)
+        if not is_whole(value, least) and not (name == "max_leaves" and _is_auto(value)):
+            allowed = "'auto' or an integer" if name == "max_leaves" else "an integer"
+            raise ValueError(f"{name}={value!r} must be {allowed} of at least {least}.")
     depth, fraction = estimator.max_depth, estimator.validation_fraction
     if depth is not None and not is_whole(depth, 1):
         raise ValueError(f"max_depth={depth!r} must be None or an integer of at least 1.")
     for name in ("learning_rate", "max_features"):
         value = getattr(estimator, name)
-        if not (isinstance(value, Real) and 0 < float(value) <= 1):
-            raise ValueError(f"{name}={value!r} must be a number above 0, and at most 1.")
+        automatic = name == "max_features" and _is_auto(value)
+        if not automatic and not (isinstance(value, Real) and 0 < float(value) <= 1):
+            allowed = "'auto' or a number" if name == "max_features" else "a number"
+            raise ValueError(f"{name}={value!r} must be {allowed} above 0, and at most 1.")
     if not is_whole(estimator.max_bins, 2) or estimator.max_bins > 255:
         raise ValueError(f"max_bins={estimator.max_bins!r} must be an integer from 2 to 255.")
-    automatic = isinstance(estimator.l2, str) and estimator.l2 == "auto"
-    if not automatic and not (isinstance(estimator.l2, Real) and 0 < float(estimator.l2) < np.inf):
+    if not _is_auto(estimator.l2) and not (isinstance(estimator.l2, Real) and 0 < float(estimator.l2) < np.inf):
         raise ValueError(f"l2={estimator.l2!r} must be 'auto' or a positive number.")
     if estimator.monitor not in ("loss", "error"):
         raise ValueError(f"monitor={estimator.monitor!r} must be 'loss' or 'error'.")
@@ -50,14 +58,40 @@ def checked_settings(estimator: Any, l2: float) -> Settings:
     return Settings(
         n_rounds=int(estimator.n_rounds),
         learning_rate=float(estimator.learning_rate),
-        max_leaves=int(estimator.max_leaves),
+        max_leaves=usual_leaves(n) if _is_auto(estimator.max_leaves) else int(estimator.max_leaves),
         max_depth=np.iinfo(np.int64).max if depth is None else int(depth),
         min_rows=int(estimator.min_rows),
-        l2=l2 if automatic else float(estimator.l2),
-        max_features=float(estimator.max_features),
+        l2=l2 if _is_auto(estimator.l2) else float(estimator.l2),
+        max_features=usual_share(d) if _is_auto(estimator.max_features) else float(estimator.max_features),
         patience=int(estimator.n_iter_no_change),
         watch_error=estimator.monitor == "error",
     )
+
+
+def usual_leaves(n: int) -> int:
+    """Return how many leaves a tree on n rows has, if nothing else is said: large trees overfit small tables.
+
+    >>> usual_leaves(1000), usual_leaves(7500), usual_leaves(10**6)
+    (16, 30, 64)
+    """
+    return min(max(n // ROWS_PER_LEAF, FEWEST_LEAVES), MOST_LEAVES)
+
+
+def usual_share(d: int) -> float:
+    """Return the share of d features that a tree may ask about, if nothing else is said.
+
+    Trees that don't see all features differ more, and are faster: up to 16 features all are seen, then half of them, at
+    most 64 or d^0.75.
+
+    >>> [round(d * usual_share(d)) for d in (10, 20, 64, 617)]
+    [10, 16, 32, 124]
+    """
+    most = max(64.0, float(d) ** 0.75)
+    return min(1.0, max(16.0, min(d / 2, most)) / d)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def is_whole(value: Any, least: int) -> bool:
