@@ -86,8 +86,8 @@ def usual_share(d: int) -> float:
     >>> [round(d * usual_share(d)) for d in (10, 20, 64, 617)]
     [10, 16, 32, 124]
     """
-    most = max(64.0, float(d) ** 0.75)
-    return min(1.0, max(16.0, min(d / 2, most)) / d)
+    most = max(64.0, float(d**0.75))
+    return float(min(1.0, max(16.0, min(d / 2, most)) / d))
 
 
 def _is_auto(value: Any) -> bool:
