@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
-from outputcodes._histograms.binning import Binned, midpoints
-from outputcodes._histograms.questions import AXIS, LEAF, SUBSET, Nodes, empty_nodes
+from outputcodes._histograms.binning import Binned
+from outputcodes._histograms.costs import halfway
+from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.vector_splits import (
     FeatureCuts,
     LeafSplits,
@@ -128,37 +129,49 @@ class Grower:
 
     def part(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return other rows in the order of their leaves, and the segment of each leaf."""
-        leaves = np.empty(len(rows), np.int64)
-        follow(self.features, rows, self.tree, leaves)
-        last = np.cumsum(np.bincount(leaves, minlength=len(self.tree.segments)))
-        order = np.argsort(leaves, kind="stable")
-        return rows[order], np.stack([np.append(0, last[:-1]), last], axis=1)
+        order, segments = np.empty_like(rows), np.empty((len(self.tree.segments), 2), np.int64)
+        part_others(self.features, rows, self.tree, order, segments)
+        return order, segments
 
     def questions(self) -> tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]:
         """Return the tree with thresholds in place of codes, the leaf of each node (-1 for none), and the gains."""
-        data, n_nodes = self.data, int(self.tree.counts[1])
-        asked, cut, missing_left, left, leaf = self.tree.nodes[:n_nodes].T
-        inner = asked >= 0
-        feature = np.where(inner, self.chosen[asked], -1)
-        subset = inner & data.categorical[feature]
-        length = np.where(subset, data.n_bins[feature], 0)
-        nodes = empty_nodes(n_nodes, int(length.sum()))
-        nodes.kind[:] = np.where(inner, np.where(subset, SUBSET, AXIS), LEAF)
-        nodes.feature[inner], nodes.left[:], nodes.length[:] = feature[inner], left, length
-        nodes.at[:] = np.cumsum(length) - length
-        at = data.offsets[feature] + cut
-        axis = inner & ~subset
-        last = cut == data.n_bins[feature] - 1  # missing values are alone on the right
-        between = axis & ~last
-        nodes.threshold[between] = midpoints(data.high[at[between]], data.low[at[between] + 1])
-        nodes.threshold[axis & last] = np.inf
-        nodes.missing_left[:] = missing_left == 1
-        for node in np.flatnonzero(subset):
-            own = self.tree.subsets[node, : data.n_bins[feature[node]]]
-            values = data.low[data.offsets[feature[node]] :][: len(own)]
-            nodes.pool[nodes.at[node] :][: len(own)] = np.concatenate([values[own], values[~own]])
-            nodes.threshold[node] = own.sum()
-        return nodes, np.where(inner, -1, leaf), self.tree.gains[:n_nodes].copy()
+        data, tree, n_nodes = self.data, self.tree, int(self.tree.counts[1])
+        length = 0
+        if data.categorical.any():
+            asked = self.chosen[tree.nodes[:n_nodes, 0][tree.nodes[:n_nodes, 0] >= 0]]
+            length = int(data.n_bins[asked[data.categorical[asked]]].sum())
+        nodes, leaf = empty_nodes(n_nodes, length), np.full(n_nodes, -1)
+        bins = data.n_bins, data.offsets, data.categorical, data.low, data.high
+        write_questions(tree, self.chosen, *bins, nodes, leaf)
+        return nodes, leaf, tree.gains[:n_nodes].copy()
+
+
+@njit(nogil=True, cache=True)
+def write_questions(tree, chosen, n_bins, offsets, categorical, low, high, nodes, leaf):  # type: ignore[no-untyped-def]
+    """Write the nodes of a grown tree, with values in place of codes."""
+    used = 0
+    for node in range(len(leaf)):
+        asked, cut, missing_left, left, own = tree.nodes[node]
+        if asked < 0:
+            leaf[node] = own
+            continue
+        f = chosen[asked]
+        nodes.feature[node], nodes.left[node], nodes.missing_left[node] = f, left, missing_left == 1
+        start = offsets[f]
+        if not categorical[f]:
+            nodes.kind[node] = AXIS
+            # After the last bin, missing values are alone on the right.
+            last = cut == n_bins[f] - 1
+            nodes.threshold[node] = np.inf if last else halfway(high[start + cut], low[start + cut + 1])
+            continue
+        nodes.kind[node], nodes.at[node], nodes.length[node] = SUBSET, used, n_bins[f]
+        for side in (True, False):
+            for b in range(n_bins[f]):
+                if tree.subsets[node, b] == side:
+                    nodes.pool[used] = low[start + b]
+                    used += 1
+            if side:
+                nodes.threshold[node] = used - nodes.at[node]
 
 
 @njit(nogil=True, cache=True)
@@ -278,16 +291,26 @@ def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def follow(features, rows, tree, leaves):  # type: ignore[no-untyped-def]
-    """Set leaves[p] to the leaf that rows[p] reaches."""
+def part_others(features, rows, tree, order, segments):  # type: ignore[no-untyped-def]
+    """Sort other rows by the leaves that they reach."""
+    leaves = np.empty(len(rows), np.int64)
+    segments[:] = 0
     for p in range(len(rows)):
         node = 0
         while tree.nodes[node, 0] >= 0:
-            f, cut, missing_left, child, _ = tree.nodes[node]
-            code = features.codes[rows[p], f]
+            record = tree.nodes[node]
+            f, code = record[0], features.codes[rows[p], record[0]]
             if features.categorical[f]:
                 goes_left = tree.subsets[node, code]
             else:
-                goes_left = missing_left == 1 if code == features.n_bins[f] else code <= cut
-            node = child if goes_left else child + 1
+                goes_left = record[2] == 1 if code == features.n_bins[f] else code <= record[1]
+            node = record[3] if goes_left else record[3] + 1
         leaves[p] = tree.nodes[node, 4]
+        segments[leaves[p], 1] += 1
+    for leaf in range(len(segments)):
+        segments[leaf, 0] = segments[leaf - 1, 1] if leaf > 0 else 0
+        segments[leaf, 1] += segments[leaf, 0]
+    at = segments[:, 0].copy()
+    for p in range(len(rows)):
+        order[at[leaves[p]]] = rows[p]
+        at[leaves[p]] += 1

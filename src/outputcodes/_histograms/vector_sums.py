@@ -49,33 +49,41 @@ def pack(G: NDArray[np.float32], h: NDArray[np.float32], out: NDArray[np.int64])
     return Vectors(out, gradient_unit, curvature_unit)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
 def sum_sizes(G, h):  # type: ignore[no-untyped-def]
-    """Return Σ|G| of each column, and Σh behind them."""
+    """Return Σ|G| of each column, and Σh behind them, a little too large rather than too small."""
     n, m = G.shape
     sums = np.zeros(m + 1)
-    for i in range(n):
+    for first in range(0, n, 1024):
+        last = min(first + 1024, n)
         for j in range(m):
-            sums[j] += abs(G[i, j])
-        sums[m] += h[i]
-    return sums
+            part = np.float32(0.0)
+            for i in range(first, last):
+                part += abs(G[i, j])
+            sums[j] += part
+        part = np.float32(0.0)
+        for i in range(first, last):
+            part += h[i]
+        sums[m] += part
+    return sums * (1.0 + 1e-4)
 
 
 @njit(nogil=True, cache=True)
 def pack_words(G, h, per_gradient, per_curvature, words):  # type: ignore[no-untyped-def]
     """Write the rounded numbers: even entries in the low halves of the words, odd ones in the high halves."""
     n, m = G.shape
+    count = np.int64(1)
     for i in range(n):
-        for q in range(words.shape[1]):
-            words[i, q] = 0
-        for j in range(m + 2):
-            if j < m:
-                whole = np.int64(np.rint(G[i, j] * per_gradient))
-            elif j == m:
-                whole = np.int64(np.rint(h[i] * per_curvature))
-            else:
-                whole = np.int64(1)
-            words[i, j // 2] += whole << (32 * (j % 2))
+        for q in range(m // 2):
+            low_half = np.int64(np.rint(G[i, 2 * q] * per_gradient))
+            high_half = np.int64(np.rint(G[i, 2 * q + 1] * per_gradient))
+            words[i, q] = low_half + (high_half << 32)
+        curvature = np.int64(np.rint(h[i] * per_curvature))
+        if m % 2 == 0:
+            words[i, m // 2] = curvature + (count << 32)
+        else:
+            words[i, m // 2] = np.int64(np.rint(G[i, m - 1] * per_gradient)) + (curvature << 32)
+            words[i, m // 2 + 1] = count
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -6,6 +6,7 @@ the same pass: no exponential per row and class. The rows of P are stored up to 
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,23 @@ class Multinomial:
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
-        P, weight = self.P[rows] * self.scale[rows, None], self.weight[rows].astype(np.float64)
-        own = P[np.arange(len(rows)), self.y[rows]].astype(np.float64)
-        wrong = P.argmax(axis=1) != self.y[rows]
-        return float(-weight @ np.log(own) / weight.sum()), float(weight @ wrong / weight.sum())
+        lost, wrong, total = sum_losses(self.P, self.scale, self.y, self.weight, rows)
+        return lost / total, wrong / total
+
+
+@njit(nogil=True, cache=True)
+def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
+    """Return Σ -w ln p_y, the weight of the rows whose class is not the most probable one, and that of all rows."""
+    lost, wrong, total = 0.0, 0.0, 0.0
+    for i in rows:
+        row, best = P[i], 0
+        for c in range(1, len(row)):
+            if row[c] > row[best]:
+                best = c
+        lost -= weight[i] * log(float(row[y[i]]) * scale[i])
+        wrong += weight[i] if best != y[i] else 0.0
+        total += weight[i]
+    return lost, wrong, total
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
