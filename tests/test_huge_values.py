@@ -1,5 +1,6 @@
 """Features up to the largest float: predicted with margins cut at ±1e9, refused in training by row and column."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -177,3 +178,14 @@ def test_scores_of_huge_rows_against_exact_fractions():
             # Equal up to a common factor, which is 1 unless the row overflows.
             factor = max(1.0, float(max(map(abs, true)) / Fraction(1e300)))
             assert np.allclose(found, [float(value / Fraction(factor)) for value in true], rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [Classifier(), Classifier("stumps"), LinearSVM()], ids=repr)
+def test_infinite_numbers_of_both_signs_are_refused_without_a_warning_from_below(model):
+    # 1e200 in single precision.
+    X, y = np.ones((6, 2), np.float32), np.array([0, 1] * 3)
+    X[0], X[1] = np.inf, -np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="infinity"):
+            model.fit(X, y)

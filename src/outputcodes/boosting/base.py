@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
@@ -42,6 +42,7 @@ from outputcodes._ground.validation import (
     check_weight,
     n_rows_of,
     take_rows,
+    validated,
 )
 from outputcodes._histograms.binning import check_bins
 from outputcodes.boosting.round_by_round import RoundByRound, Sample
@@ -217,7 +218,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
             tags.allow_nan |= may_impute([self.estimator])
             return check_features(self, X, tags, reset=reset)
         try:
-            return validate_data(
+            return validated(
                 self,
                 X,
                 reset=reset,

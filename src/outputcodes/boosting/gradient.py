@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length, compute_class_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import BLOCK_VALUES, over_blocks, row_blocks
@@ -21,6 +21,7 @@ from outputcodes._ground.validation import (
     check_n_jobs,
     check_targets,
     check_weight,
+    validated,
 )
 from outputcodes._histograms.binning import bin_features, categorical_mask
 from outputcodes.codes import Code
@@ -277,7 +278,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         return lambda t: random_signs(width, columns, np.random.default_rng((seed, t)), balanced=balanced)
 
     def _check_features(self, X: Any, *, reset: bool) -> Array:
-        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        X = validated(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         checked: Array = np.require(X, requirements=["C", "W"])
         return checked
 

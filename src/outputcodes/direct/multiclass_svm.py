@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.sizes import linear_scores, refuse_huge
-from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight
+from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight, validated
 from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
@@ -131,7 +131,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the SVM. A sample weight multiplies C for its row."""
         self._check_parameters()
-        X = validate_data(self, X, **self._checks())
+        X = validated(self, X, **self._checks())
         refuse_huge(X)
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
@@ -206,7 +206,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._checks())
+        X = validated(self, X, reset=False, **self._checks())
         if hasattr(self, "coef_"):
             return linear_scores(X, self.coef_.T, self.intercept_)
         k = len(self.classes_)

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.sizes import cut_margins, numbered_as, refuse_huge
-from outputcodes._ground.validation import check_n_jobs, check_weight
+from outputcodes._ground.validation import check_n_jobs, check_weight, validated
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
@@ -42,7 +42,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on two classes; rows of weight zero are left out."""
-        X, labels = validate_data(self, X, y, **self._checks())
+        X, labels = validated(self, X, y, **self._checks())
         check_classification_targets(labels)
         weight = check_weight(sample_weight, len(labels))
         rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
@@ -78,7 +78,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return the margin of each row: positive for the second class."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._checks())
+        X = validated(self, X, reset=False, **self._checks())
         margins: Array = cut_margins(self.columns_.margins(X))[:, 0]
         return margins
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._ground.validation import as_seed, check_n_jobs, check_targets, check_weight, unknown_name
+from outputcodes._ground.validation import as_seed, check_n_jobs, check_targets, check_weight, unknown_name, validated
 from outputcodes._histograms.binning import categorical_mask
 from outputcodes._histograms.costs import ENTROPY, ERROR, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules
@@ -179,7 +179,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def apply(self, X: Any) -> Rows:
         """Return the index of the leaf that each row of X reaches, a row of `tree_.counts`."""
         check_is_fitted(self)
-        return self.tree_.leaves(validate_data(self, X, reset=False, **self._checks()))
+        return self.tree_.leaves(validated(self, X, reset=False, **self._checks()))
 
     def cost_complexity_pruning_path(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Bunch:
         """Return the prunings of the grown tree that `pruning=alpha` can produce, by ascending α.
@@ -202,7 +202,7 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     def _check_data(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, NDArray[Any], Array]:
         """Validate the data; return the rows of positive weight."""
         self._check_parameters()
-        X = validate_data(self, X, **self._checks())
+        X = validated(self, X, **self._checks())
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         if weight is None:

@@ -127,7 +127,8 @@ class JointNewton:
 
         while True:
             theta = self.theta + length * step
-            value = 0.5 * (self.ridge * theta**2).sum(axis=0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = 0.5 * (self.ridge * theta**2).sum(axis=0)
             pairs = list(zip(self.blocks, moves, strict=True))
             for block, share in zip(self.blocks, self.run(look, pairs), strict=True):
                 value[block.columns] += share
