@@ -50,7 +50,7 @@ def interleaved(contenders: dict[str, Callable[[], Any]], repeats: int) -> tuple
 def code_version(script: Path) -> str:
     """Return the commit that last changed the library or this script, with a + if there are uncommitted changes.
 
-    A copy of the files without the repository is told by the variable OUTPUTCODES_COMMIT.
+    Set OUTPUTCODES_COMMIT for a copy of the files without the repository.
     """
     if told := os.environ.get("OUTPUTCODES_COMMIT"):
         return told

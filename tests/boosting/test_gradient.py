@@ -106,12 +106,22 @@ def test_a_warm_start_adds_the_rounds_that_one_fit_would_have_run(digits, multil
 def test_a_warm_start_that_cannot_continue_is_refused(digits):
     X, y, *_ = digits
     model = GradientBoost(5, warm_start=True, validation_fraction=None).fit(X, y)
-    with pytest.raises(ValueError, match="n_rounds=3 must be at least 5, the rounds of the last fit"):
+    with pytest.raises(ValueError, match="n_rounds=3 must be at least 5, that of the last fit"):
         model.set_params(n_rounds=3).fit(X, y)
     with pytest.raises(ValueError, match="warm_start=True needs the classes of the last fit"):
         model.set_params(n_rounds=6).fit(X[y < 4], y[y < 4])
-    with pytest.raises(ValueError, match="X has 10 features, but warm_start=True continues from 64"):
+    with pytest.raises(ValueError, match="X has 10 features, but GradientBoost is expecting 64"):
         model.fit(X[:, :10], y)
+    assert len(model.predict(X)) == len(X)
+
+
+def test_a_warm_start_after_held_out_rows_joined(digits):
+    X, y, *_ = digits
+    model = GradientBoost(10, warm_start=True, random_state=0).fit(X, y)
+    assert model.n_rounds_ == 12
+    before = model.predict_proba(X)
+    np.testing.assert_array_equal(model.fit(X, y).predict_proba(X), before)
+    assert model.set_params(n_rounds=15).fit(X, y).n_rounds_ == 15
 
 
 def test_rows_are_predicted_in_blocks(digits, monkeypatch):

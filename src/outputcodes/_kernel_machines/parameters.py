@@ -16,7 +16,7 @@ from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
 # Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
 EXACT_ROWS, EXACT_TOL = 4000, 1e-4
-# The smallest tolerance that gradients in single precision allow.
+# The smallest tolerance that kernel values in single precision allow.
 DEVICE_TOL = 1e-5
 
 

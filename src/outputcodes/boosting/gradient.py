@@ -62,8 +62,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
         drawn again if it is random. With at most this many classes the tree sees all gradients.
     max_features : float or "auto", default="auto"
-        The share of the features that a tree may ask about, drawn for each tree; "auto" is all of up to 16 features,
-        then half of them, but at most 64 or d^0.75.
+        The share of the features that a tree may ask about, drawn for each tree; "auto" is half of
+        them, but at least 16 features and at most the larger of 64 and d^0.75.
     max_bins : int, default=255
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional
@@ -76,7 +76,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit` until there are `n_rounds`, on all rows.
+        Whether `fit` adds rounds to those of the last `fit`, on all rows, until there are `n_rounds`, those after the
+        held-out rows joined included.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int, optional
         Threads.
@@ -146,7 +147,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Boost on a sample. Rows of weight zero are left out."""
-        X = self._check_features(X, reset=True)
+        X = self._check_features(X, reset=not (self.warm_start and hasattr(self, "forest_")))
         labels, targets, code = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(labels))
         weight = np.ones(len(labels)) if weight is None else weight
@@ -178,7 +179,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
             boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, before)
         self.forest_ = BoostedForest(loss.base, [*earlier, *boosted.trees], X.shape[1])
-        self.n_rounds_ = len(self.forest_.roots)
+        self.n_rounds_, self._asked_rounds = len(self.forest_.roots), int(self.n_rounds)
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self
@@ -254,13 +255,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "warm_start=True needs the classes of the last fit: set warm_start=False to start with others."
             )
-        if self.n_features_in_ != self.forest_.n_features:
+        if self.n_rounds < self._asked_rounds:
             raise ValueError(
-                f"X has {self.n_features_in_} features, but warm_start=True continues from {self.forest_.n_features}."
-            )
-        if self.n_rounds < self.n_rounds_:
-            raise ValueError(
-                f"n_rounds={self.n_rounds!r} must be at least {self.n_rounds_}, the rounds of the last fit, with "
+                f"n_rounds={self.n_rounds!r} must be at least {self._asked_rounds}, that of the last fit, with "
                 "warm_start=True."
             )
         return self.forest_

@@ -1,6 +1,6 @@
 """What a device does for kernel machines, and which device a name stands for.
 
-The solver, the stopping rule and the certificate are written once, in NumPy (`outputcodes.learners.kernel.on_device`);
+The rounds, the stopping rule and the certificate are written once, in NumPy (`outputcodes.learners.kernel.on_device`);
 a back end holds the large arrays and does the work on them. `cuda` is the only one; tests have another in NumPy.
 """
 
@@ -87,7 +87,7 @@ class DeviceGram(Protocol):
         """K(x, x) of each row."""
 
     def anchors(self, rows: Rows) -> Any:
-        """Return the `anchors` argument of `Kernel.block` for some rows, or what has it `here()`."""
+        """Return the `anchors` argument of `Kernel.block` for some rows, or an object whose `here()` returns it."""
 
     def room(self) -> int:
         """Return how many rows the largest Gram matrix has that the device has memory for."""

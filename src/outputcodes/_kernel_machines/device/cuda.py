@@ -1,8 +1,8 @@
 """The GPU as a back end, by CuPy and the functions of kernels.cu.
 
-Kernel values are stored in float32. They are made of inner products on tensor cores: every number is the sum of two
-with eleven significant bits, and the products of these are exact; the small ones are added first. β and the gradients
-are float64, and so are all kernel values in `refresh` and in expansions.
+Kernel values are stored in float32. They are made of inner products on tensor cores: every number is split into two
+parts that keep 22 of its 24 bits, and the product of the two small parts is left out; small products are added first.
+β and the gradients are float64, and so are all kernel values in `refresh` and in expansions.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 TILE = 8192
 # The share of the free memory that a Gram matrix may take.
 MEMORY_SHARE = 0.8
+# Its instructions for the largest number of a warp.
+LEAST_CAPABILITY = 80
 KINDS = {"linear": 0, "rbf": 1, "poly": 2, "sigmoid": 3}
 FUNCTIONS = ("find_ends", "join_ends", "choose_sets", "gather_sets", "descend", "subtract", "finish_tile")
 _VALUES = {
@@ -55,8 +57,10 @@ def connect() -> Cuda:
     try:
         if cp.cuda.runtime.getDeviceCount() == 0:
             raise DeviceError("device='cuda' found no GPU; use device='cpu'.")
+        if int(cp.cuda.Device().compute_capability) < LEAST_CAPABILITY:
+            raise DeviceError("device='cuda' needs a GPU of compute capability 8.0 or more; use device='cpu'.")
         return Cuda()
-    except cp.cuda.runtime.CUDARuntimeError as error:
+    except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.compiler.CompileException) as error:
         raise DeviceError(f"device='cuda' can't use the GPU ({error}); use device='cpu'.") from error
 
 

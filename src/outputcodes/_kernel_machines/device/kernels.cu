@@ -39,11 +39,11 @@ __device__ __forceinline__ int block_scan(int x, int *room, int &total) {
 }
 
 // The largest e that may grow and the largest -e that may shrink, in each column and part of the rows.
-extern "C" __global__ void find_ends(const double *e, const double *beta, const double *lo, const double *hi, long n,
+extern "C" __global__ void find_ends(const double *e, const double *beta, const double *lo, const double *hi, long long n,
                                      double *part) {
-    long j = blockIdx.y, base = j * n;
+    long long j = blockIdx.y, base = j * n;
     double highest = -HUGE_NUMBER, against = -HUGE_NUMBER;
-    for (long i = blockIdx.x * (long)blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x) {
+    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
         double x = e[base + i], b = beta[base + i];
         if (b < hi[base + i]) highest = fmax(highest, x);
         if (b > lo[base + i]) against = fmax(against, -x);
@@ -97,22 +97,22 @@ __device__ __forceinline__ int violation(int side, double x, double b, double lo
 // shrink most, then rows of the last set. One block of 1,024 threads per column; each warp reads its own stretch of rows.
 // mark[j, i] is the number of the round in which row i was last chosen.
 extern "C" __global__ void choose_sets(const int *active, const double *e, const double *beta, const double *lo,
-                                       const double *hi, const double *report, long n, int p, int fresh, int round,
+                                       const double *hi, const double *report, long long n, int p, int fresh, int round,
                                        int *mark, int *sets, int *sizes) {
     __shared__ int counts[BINS];
     __shared__ int room[32], cut[2], sure_of[32], border_of[32];
     __shared__ int old[1024];
     int j = active[blockIdx.x], t = threadIdx.x, lane = t & 31, warp = t >> 5;
-    long base = j * n, stretch = (n / 1024 + 1) * 32, first = warp * stretch, last = min(first + stretch, n);
+    long long base = j * n, stretch = (n / 1024 + 1) * 32, first = warp * stretch, last = min(first + stretch, n);
     double highest = report[3 * j], lowest = report[3 * j + 1], scale = (BINS - 1) / (highest - lowest);
-    int *set = sets + (long)j * p, size = sizes[j], taken = 0, total;
+    int *set = sets + (long long)j * p, size = sizes[j], taken = 0, total;
     unsigned before = (1u << lane) - 1;
     old[t] = t < size ? set[t] : -1;
     for (int side = 0; side < 2; side++) {
         int quota = side == 0 ? fresh / 2 : fresh - taken;
         for (int q = t; q < BINS; q += blockDim.x) counts[q] = 0;
         __syncthreads();
-        for (long i = base + t; i < base + n; i += blockDim.x) {
+        for (long long i = base + t; i < base + n; i += blockDim.x) {
             int bin = violation(side, e[i], beta[i], lo[i], hi[i], highest, lowest, scale, mark[i] == round);
             if (bin >= 0) atomicAdd(&counts[bin], 1);
         }
@@ -142,8 +142,8 @@ extern "C" __global__ void choose_sets(const int *active, const double *e, const
         }
         __syncthreads();
         int sure = 0, border = 0;
-        for (long i = first + lane; i - lane < last; i += 32) {
-            long q = base + i;
+        for (long long i = first + lane; i - lane < last; i += 32) {
+            long long q = base + i;
             int bin = i < last ? violation(side, e[q], beta[q], lo[q], hi[q], highest, lowest, scale, mark[q] == round)
                                : -1;
             sure += __popc(__ballot_sync(FULL, bin > cut[0]));
@@ -163,8 +163,8 @@ extern "C" __global__ void choose_sets(const int *active, const double *e, const
             n_sure += sure_of[w];
             n_border += border_of[w];
         }
-        for (long i = first + lane; i - lane < last; i += 32) {
-            long q = base + i;
+        for (long long i = first + lane; i - lane < last; i += 32) {
+            long long q = base + i;
             int bin = i < last ? violation(side, e[q], beta[q], lo[q], hi[q], highest, lowest, scale, mark[q] == round)
                                : -1;
             unsigned in = __ballot_sync(FULL, bin > cut[0]), on = __ballot_sync(FULL, bin >= 0 && bin == cut[0]);
@@ -188,20 +188,20 @@ extern "C" __global__ void choose_sets(const int *active, const double *e, const
 }
 
 // small[c, a, b] = K[slot of row set[a], set[b]] for column active[c].
-extern "C" __global__ void gather_sets(const int *active, const float *K, const int *slots, long ld, int p,
+extern "C" __global__ void gather_sets(const int *active, const float *K, const int *slots, long long ld, int p,
                                        const int *sets, const int *sizes, float *small) {
     int c = blockIdx.y, j = active[c], a = blockIdx.x, size = sizes[j];
     if (a >= size) return;
-    const int *set = sets + (long)j * p;
-    const float *row = K + (long)(slots ? slots[set[a]] : set[a]) * ld;
-    float *out = small + ((long)c * p + a) * p;
+    const int *set = sets + (long long)j * p;
+    const float *row = K + (long long)(slots ? slots[set[a]] : set[a]) * ld;
+    float *out = small + ((long long)c * p + a) * p;
     for (int b = threadIdx.x; b < size; b += blockDim.x) out[b] = row[set[b]];
 }
 
 // SMO on the working set of each active column, one thread per row. With a free bias a pair is changed, chosen by the
 // largest violation and the second-order gain; otherwise one row. Ends when the violation falls below tol[j].
 extern "C" __global__ void __launch_bounds__(1024, 1)
-descend(const int *active, const float *small, int p, long n, const int *sets, const int *sizes, const double *e,
+descend(const int *active, const float *small, int p, long long n, const int *sets, const int *sizes, const double *e,
         double *beta, const double *lo, const double *hi, int free_bias, float offset, const double *tol,
         int max_steps, int *steps, int *changed, double *change, int *n_changed) {
     // What a step writes lies in one of two places by turns: a warp may be a step ahead of another that still reads.
@@ -211,11 +211,11 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
     __shared__ int scan_room[32];
     int c = blockIdx.x, j = active[c], t = threadIdx.x, lane = t & 31, warp = t >> 5, size = sizes[j];
     bool there = t < size;
-    const float *K = small + (long)c * p * p;
-    long place = (long)j * n + (there ? sets[(long)j * p + t] : 0);
+    const float *K = small + (long long)c * p * p;
+    long long place = (long long)j * n + (there ? sets[(long long)j * p + t] : 0);
     double low = there ? lo[place] : 0.0, high = there ? hi[place] : 0.0, start = there ? beta[place] : 0.0, b = start;
     float err = there ? (float)e[place] : 0.0f, stop = (float)tol[j];
-    diagonal[t] = there ? K[(long)t * p + t] + offset : 1.0f;
+    diagonal[t] = there ? fmaxf(K[(long long)t * p + t] + offset, 1e-12f) : 1.0f;
     int done = 0;
     while (done < max_steps) {
         int turn = done & 1;
@@ -239,7 +239,7 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
             least = __reduce_max_sync(FULL, other);
             int i = where[turn][__ffs(__ballot_sync(FULL, one == most)) - 1];
             if (most == 0u || least == 0u || unordered(most) + unordered(least) <= stop) break;
-            float k_i = there ? K[(long)i * p + t] : 0.0f, e_i = errors[i], d_i = diagonal[i];
+            float k_i = there ? K[(long long)i * p + t] : 0.0f, e_i = errors[i], d_i = diagonal[i];
             row_i[t] = k_i;
             float apart = e_i - err;
             float bend = fmaxf(d_i + diagonal[t] - 2.0f * (k_i + offset), 1e-12f);
@@ -256,7 +256,7 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
             top = __reduce_max_sync(FULL, one);
             if (top == 0u) break;
             int l = whose[turn][__ffs(__ballot_sync(FULL, one == top)) - 1];
-            float k_l = there ? K[(long)l * p + t] : 0.0f;
+            float k_l = there ? K[(long long)l * p + t] : 0.0f;
             float curve = fmaxf(d_i + diagonal[l] - 2.0f * (row_i[l] + offset), 1e-12f);
             float step = (e_i - errors[l]) / curve;
             bool to_high = up_room[i] <= step, to_low = down_room[l] <= step;
@@ -285,7 +285,7 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
             top = __reduce_max_sync(FULL, one);
             if (top == 0u || __uint_as_float(most) + __uint_as_float(least) <= stop) break;
             int i = where[turn][__ffs(__ballot_sync(FULL, one == top)) - 1];
-            float k_i = there ? K[(long)i * p + t] + offset : 0.0f, wanted = errors[i] / diagonal[i];
+            float k_i = there ? K[(long long)i * p + t] + offset : 0.0f, wanted = errors[i] / diagonal[i];
             float step = fmaxf(fminf(wanted, up_room[i]), -down_room[i]);
             if (t == i) b = wanted >= up_room[i] ? high : (wanted <= -down_room[i] ? low : b + step);
             err -= step * k_i;
@@ -297,8 +297,8 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
     int total, at = block_scan(moved != 0.0, scan_room, total);
     if (moved != 0.0) {
         beta[place] = b;
-        changed[(long)c * p + at] = sets[(long)j * p + t];
-        change[(long)c * p + at] = moved;
+        changed[(long long)c * p + at] = sets[(long long)j * p + t];
+        change[(long long)c * p + at] = moved;
     }
     if (t == 0) {
         n_changed[c] = total;
@@ -307,20 +307,20 @@ descend(const int *active, const float *small, int p, long n, const int *sets, c
 }
 
 // e[j, :] -= Σ_a change[c, a] (K[slot of changed[c, a], :] + offset), four rows of e per thread.
-extern "C" __global__ void subtract(const int *active, const float *K, const int *slots, long ld, long n, int p,
+extern "C" __global__ void subtract(const int *active, const float *K, const int *slots, long long ld, long long n, int p,
                                     const int *changed, const double *change, const int *n_changed, double offset,
                                     double *e) {
     __shared__ double factor[1024];
-    __shared__ long start[1024];
+    __shared__ long long start[1024];
     int c = blockIdx.y, j = active[c], many = n_changed[c];
     double shift = 0.0;
     for (int a = threadIdx.x; a < many; a += blockDim.x) {
-        int row = changed[(long)c * p + a];
-        factor[a] = change[(long)c * p + a];
-        start[a] = (long)(slots ? slots[row] : row) * ld;
+        int row = changed[(long long)c * p + a];
+        factor[a] = change[(long long)c * p + a];
+        start[a] = (long long)(slots ? slots[row] : row) * ld;
     }
     __syncthreads();
-    long i = ((long)blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * 4;
     if (i >= n) return;
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     // Rows are padded to whole vectors of four.
@@ -335,20 +335,24 @@ extern "C" __global__ void subtract(const int *active, const float *K, const int
         shift += f;
     }
     for (int q = 0; q < 4; q++)
-        if (i + q < n) e[(long)j * n + i + q] -= sum[q] + offset * shift;
+        if (i + q < n) e[(long long)j * n + i + q] -= sum[q] + offset * shift;
 }
 
 // Turn a tile of inner products K[a0 : a0 + h, b0 : b0 + w] into kernel values, and write its mirror image.
 // kind 0 linear, 1 rbf, 2 poly, 3 sigmoid. *infinite becomes 1 if a value is not finite. Blocks of 32 × 8 threads on tiles of 32 × 32.
-extern "C" __global__ void finish_tile(float *K, long ld, long a0, long b0, long h, long w, int kind, float gamma,
+extern "C" __global__ void finish_tile(float *K, long long ld, long long a0, long long b0, long long h, long long w, int kind, float gamma,
                                        float coef0, float degree, const float *norms, int mirror, int *infinite) {
     __shared__ float tile[32][33];
-    long b = b0 + blockIdx.x * 32 + threadIdx.x;
+    long long b = b0 + blockIdx.x * 32 + threadIdx.x;
     for (int r = threadIdx.y; r < 32; r += 8) {
-        long a = a0 + blockIdx.y * 32 + r;
+        long long a = a0 + blockIdx.y * 32 + r;
         if (a < a0 + h && b < b0 + w) {
             float v = K[a * ld + b];
-            if (kind == 1) v = a == b ? 1.0f : __expf(-gamma * fmaxf(norms[a] + norms[b] - 2.0f * v, 0.0f));
+            if (kind == 1) {
+                float far = norms[a] + norms[b] - 2.0f * v;
+                if (!isfinite(far)) *infinite = 1;
+                v = a == b ? 1.0f : __expf(-gamma * fmaxf(far, 0.0f));
+            }
             if (kind == 2) v = powf(gamma * v + coef0, degree);
             if (kind == 3) v = tanhf(gamma * v + coef0);
             if (!isfinite(v)) *infinite = 1;
@@ -358,9 +362,9 @@ extern "C" __global__ void finish_tile(float *K, long ld, long a0, long b0, long
     }
     if (!mirror) return;
     __syncthreads();
-    long a = a0 + blockIdx.y * 32 + threadIdx.x;
+    long long a = a0 + blockIdx.y * 32 + threadIdx.x;
     for (int r = threadIdx.y; r < 32; r += 8) {
-        long c = b0 + blockIdx.x * 32 + r;
+        long long c = b0 + blockIdx.x * 32 + r;
         if (a < a0 + h && c < b0 + w) K[c * ld + a] = tile[threadIdx.x][r];
     }
 }

@@ -132,7 +132,7 @@ def build(
     model.set_params(**{name: value for name, value in {"random_state": seed, **ours}.items() if name in known})
     if class_weight is not None:
         _weight_classes(model, learner, class_weight, schema)
-    if "device" in estimator.get_params(deep=False):
+    if _is_ours(estimator) and "device" in estimator.get_params(deep=False):
         estimator.set_params(device=device)
     set_parameters(estimator, params or {}, learner)
     return Pipeline([("table", preprocessing(schema, estimator)), ("classifier", model)])

@@ -71,7 +71,8 @@ class KernelSVM(KernelParameters, SharedLearner):
         The maximum number of steps per column. Each step changes a pair of coefficients.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where to train: "cuda" is a GPU, which needs CuPy (the extra "gpu"); "auto" is a GPU if there is one, else the
-        CPU. Predictions are computed there too, or on the CPU where there is none.
+        CPU. Predictions are computed there too, or on the CPU where there is none. On a GPU, `tol` is at least 1e-5,
+        and `cache_size` is not used.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ class KernelSVM(KernelParameters, SharedLearner):
 
     @property
     def checks_finite(self) -> bool:
-        """A device finds such numbers faster."""
+        """Whether `prepare` refuses NaN and infinite numbers itself: on a device, where that is faster."""
         return self.device != "cpu"
 
     def prepare(self, X: Any, like: Any = None) -> KernelData:

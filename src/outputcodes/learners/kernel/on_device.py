@@ -29,7 +29,7 @@ FINER = 0.5
 
 def solve_on_device(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: int) -> SolvedColumns:
     """Solve every column."""
-    if gram.room() < len(posed.rows):
+    if gram.room() < gram.n:
         return _solve_parts(gram, posed, tol, max_iter)
     columns = gram.columns(posed)
     for refreshes in range(REFRESHES):
@@ -94,7 +94,7 @@ def _solve_parts(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: in
         ends = dual.ends(e.ravel(), box.reshape(3, -1), first)
         gap = ends[0] - ends[1]
         progress.reached(int(np.count_nonzero(gap <= tol)), L)
-        if (gap <= tol).all() or steps.max() >= max_iter:
+        if (gap <= tol).all() or steps.max() >= max_iter or np.array_equal(moved, own):
             break
     bias = dual.biases(e.ravel(), box.reshape(3, -1), ends, first)
     column, row = np.nonzero(box[0])

@@ -120,10 +120,10 @@ class BoostedTrees(SharedLearner):
     ) -> FittedBoostedTrees:
         """Boost all columns of M together; `init` is ignored."""
         M = np.asarray(M)
-        settings, L = checked_settings(self, 1.0, *data.X.shape), M.shape[1]
+        taken, L = effective_rows(y, M, weight, rows), M.shape[1]
+        settings = checked_settings(self, 1.0, len(taken), data.X.shape[1])
         if not is_whole(self.sketch, 1):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
-        taken = effective_rows(y, M, weight, rows)
         train, held = set_aside(taken, y, self.validation_fraction, seed)
         weight = np.ones(len(y)) if weight is None else weight
         columns = LogisticColumns(y, weight, class_weights(M, column_weight) * M, train)

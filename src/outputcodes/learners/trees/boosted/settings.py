@@ -80,8 +80,8 @@ def usual_leaves(n: int) -> int:
 def usual_share(d: int) -> float:
     """Return the share of d features that a tree may ask about, if nothing else is said.
 
-    Trees that don't see all features differ more, and are faster: up to 16 features all are seen, then half of them, at
-    most 64 or d^0.75.
+    Trees that don't see all features differ more, and are faster: half of the features, but at least 16 and at most the
+    larger of 64 and d^0.75.
 
     >>> [round(d * usual_share(d)) for d in (10, 20, 64, 617)]
     [10, 16, 32, 124]
