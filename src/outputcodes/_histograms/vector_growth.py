@@ -64,6 +64,20 @@ class GrowingTree(NamedTuple):
     parted: NDArray[np.int64]
 
 
+def values_above(data: Binned, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the smallest value in the next bin that some of the rows occupy, for each bin; infinity if there is none.
+
+    Thresholds lie halfway to it, so that rows that don't take part have no say.
+    """
+    above = np.full(int(data.offsets[-1]), np.inf)
+    for f, n_bins in enumerate(data.n_bins):
+        used = np.flatnonzero(np.bincount(data.codes[rows, f], minlength=n_bins)[:n_bins])
+        after = np.searchsorted(used, np.arange(n_bins), side="right")
+        some = np.flatnonzero(after < len(used))
+        above[data.offsets[f] + some] = data.low[data.offsets[f] + used[after[some]]]
+    return above
+
+
 class Grower:
     """Grows one tree after another on the same features, in the same memory."""
 
@@ -77,8 +91,10 @@ class Grower:
         *,
         share: float = 1.0,
         n_threads: int = 1,
+        above: NDArray[np.float64] | None = None,
     ) -> None:
         self.data, self.m, self.large_leaf, self.n_threads = data, m, LARGE_LEAF, n_threads
+        self.above = values_above(data, rows) if above is None else above
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
         self.n_asked = max(1, round(share * d))
@@ -141,13 +157,13 @@ class Grower:
             asked = self.chosen[tree.nodes[:n_nodes, 0][tree.nodes[:n_nodes, 0] >= 0]]
             length = int(data.n_bins[asked[data.categorical[asked]]].sum())
         nodes, leaf = empty_nodes(n_nodes, length), np.full(n_nodes, -1)
-        bins = data.n_bins, data.offsets, data.categorical, data.low, data.high
+        bins = data.n_bins, data.offsets, data.categorical, data.low, data.high, self.above
         write_questions(tree, self.chosen, *bins, nodes, leaf)
         return nodes, leaf, tree.gains[:n_nodes].copy()
 
 
 @njit(nogil=True, cache=True)
-def write_questions(tree, chosen, n_bins, offsets, categorical, low, high, nodes, leaf):  # type: ignore[no-untyped-def]
+def write_questions(tree, chosen, n_bins, offsets, categorical, low, high, above, nodes, leaf):  # type: ignore[no-untyped-def]
     """Write the nodes of a grown tree, with values in place of codes."""
     used = 0
     for node in range(len(leaf)):
@@ -161,8 +177,8 @@ def write_questions(tree, chosen, n_bins, offsets, categorical, low, high, nodes
         if not categorical[f]:
             nodes.kind[node] = AXIS
             # After the last bin, missing values are alone on the right.
-            last = cut == n_bins[f] - 1
-            nodes.threshold[node] = np.inf if last else halfway(high[start + cut], low[start + cut + 1])
+            last = above[start + cut] == np.inf
+            nodes.threshold[node] = np.inf if last else halfway(high[start + cut], above[start + cut])
             continue
         nodes.kind[node], nodes.at[node], nodes.length[node] = SUBSET, used, n_bins[f]
         for side in (True, False):

@@ -15,7 +15,7 @@ from outputcodes._ground.blocks import Run, threads
 from outputcodes._ground.choosing import clearly_less
 from outputcodes._ground.folds import deck_of
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.vector_growth import Grower
+from outputcodes._histograms.vector_growth import Grower, values_above
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
@@ -97,7 +97,8 @@ def boost(
     rounds are run.
     """
     with threads(n_jobs) as run:
-        work = _Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs))
+        above = values_above(data, np.concatenate([rows, watched]))
+        work = _Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs), above)
         return _boost(work, rows, watched, before)
 
 
@@ -112,6 +113,7 @@ class _Work:
     seed: int
     run: Run
     n_threads: int
+    above: NDArray[np.float64]
 
 
 def _boost(work: _Work, rows: Rows, watched: Rows, before: int) -> Boosted:
@@ -150,8 +152,8 @@ class _Rounds:
         n, m, leaves = len(work.data.codes), len(self.code), self.settings.max_leaves
         self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
         self.words = np.zeros((n, n_words(m)), np.int64)
-        share, n_threads = self.settings.max_features, work.n_threads
-        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, share=share, n_threads=n_threads)
+        how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads, "above": work.above}
+        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, **how)
         self.values, self.room, self.factors = np.ones((3, leaves, self.loss.width), np.float32)
         self.grower.tree.segments[0] = 0, len(rows)
         self._take(range(1))
