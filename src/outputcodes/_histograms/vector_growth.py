@@ -26,7 +26,7 @@ from outputcodes._histograms.vector_splits import (
     find_cuts,
     mark_subset,
 )
-from outputcodes._histograms.vector_sums import fill, move_sibling
+from outputcodes._histograms.vector_sums import fill, move_sibling, n_words
 
 # A leaf with fewer values is not worth waking threads for.
 LARGE_LEAF = 1 << 17
@@ -101,8 +101,8 @@ class Grower:
         self.chosen = np.arange(d)
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
         # Room for the features with the most bins.
-        n_words = int(np.sort(data.n_bins + 1)[d - self.n_asked :].sum()) * words
-        self.n_tiles = min(self.n_asked, max(n_threads, -(-n_words // TILE_WORDS)))
+        size = int(np.sort(data.n_bins + 1)[d - self.n_asked :].sum()) * words
+        self.n_tiles = min(self.n_asked, max(n_threads, -(-size // TILE_WORDS)))
         self.splits = LeafSplits(np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64))
         self.cuts = FeatureCuts(np.zeros((2, self.n_asked)), np.zeros((2, self.n_asked, 2), np.int64))
         n_nodes = 2 * max_leaves - 1
@@ -116,7 +116,7 @@ class Grower:
             np.zeros((n_nodes, 5), np.int64),
             np.zeros((n_nodes, widest), bool),
             np.zeros(n_nodes),
-            np.zeros((max_leaves, n_words), np.int64),
+            np.zeros((max_leaves, size), np.int64),
             np.arange(max_leaves),
             np.zeros(2, np.int64),
             np.zeros(2, np.int64),
@@ -263,7 +263,7 @@ def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignor
     missing, first, last = features.n_bins[f], tree.segments[leaf, 0], tree.segments[leaf, 1]
     node, new, child = tree.node_of[leaf], tree.counts[0], tree.counts[1]
     histogram, subset = tree.histograms[tree.slots[leaf]], tree.subsets[node]
-    width = (m + 3) // 2
+    width = n_words(m)
     start = features.offsets[f] * width
     if side < 0:
         mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)

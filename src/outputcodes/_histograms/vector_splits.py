@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.costs import shell_sort
-from outputcodes._histograms.vector_sums import high, low
+from outputcodes._histograms.vector_sums import high, low, n_words
 
 
 class SplitRules(NamedTuple):
@@ -131,7 +131,7 @@ def scan_six(histogram, at, bins, left, total, rules, best):  # type: ignore[no-
 @njit(nogil=True, cache=True)
 def find_cuts(histogram, features, m, rules, first, last, worths, which):  # type: ignore[no-untyped-def]
     """Find the best cuts of the features first..last-1 in a leaf."""
-    width = (m + 3) // 2
+    width = n_words(m)
     total, left = region_sums(histogram, features, first, width), np.empty(width, np.int64)
     least = whole_worth(total, m, rules.l2)
     for f in range(first, last):
@@ -159,7 +159,7 @@ def find_cuts(histogram, features, m, rules, first, last, worths, which):  # typ
 def order_categories(histogram, start, bins, m, j, l2, keys, order):  # type: ignore[no-untyped-def]
     """Sort the categories that occur, missing values among them, by their mean gradient j; return their number."""
     count = 0
-    width = (m + 3) // 2
+    width = n_words(m)
     for b in range(bins + 1):
         sums = histogram[start + b * width : start + (b + 1) * width]
         if sums[width - 1] != 0:
@@ -198,7 +198,7 @@ def mark_subset(histogram, start, bins, m, cut, j, l2, subset):  # type: ignore[
 @njit(nogil=True, cache=True)
 def choose_feature(histogram, features, m, rules, worths, which, leaf, splits):  # type: ignore[no-untyped-def]
     """Make the best cut of all features the question of a leaf; its gain is 0 if there is none."""
-    width = (m + 3) // 2
+    width = n_words(m)
     least = whole_worth(region_sums(histogram, features, 0, width), m, rules.l2)
     best, feature = least, -1
     for f in range(len(features.n_bins)):

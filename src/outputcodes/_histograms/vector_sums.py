@@ -26,7 +26,8 @@ class Vectors(NamedTuple):
     curvature_unit: float
 
 
-def n_words(m: int) -> int:
+@njit(nogil=True, cache=True)
+def n_words(m):  # type: ignore[no-untyped-def]
     """Return how many words hold m gradients, a curvature and a count."""
     return (m + 3) // 2
 

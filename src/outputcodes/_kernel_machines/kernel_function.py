@@ -24,6 +24,9 @@ ROWS_AT_A_TIME = 128
 class NonFiniteKernelError(ValueError):
     """A kernel overflows on the given rows."""
 
+    def __init__(self) -> None:
+        super().__init__("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -140,5 +143,5 @@ def _finite(K: Array, shape: tuple[int, ...]) -> Array:
     if K.shape != shape:
         raise ValueError(f"kernel returned an array of shape {K.shape}, but {shape} was expected.")
     if not np.isfinite(K).all():
-        raise NonFiniteKernelError("kernel values are not finite; scale the features, or lower gamma, coef0 or degree.")
+        raise NonFiniteKernelError
     return K

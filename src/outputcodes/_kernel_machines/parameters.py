@@ -74,10 +74,10 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
 
     Dense features are `centred` where this changes only the rounding: distances keep more digits.
     """
-    if owner.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+    _check_square(owner, X)
     centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
-    kernel = Kernel(owner.kernel, _gamma(owner.gamma, X), owner.degree, owner.coef0, centre)
+    gamma = _gamma(owner.gamma, X.shape[1], lambda: _variance(X))
+    kernel = Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
     dtype = np.float64 if X.shape[0] <= EXACT_ROWS or owner.tol < EXACT_TOL else np.float32
     features = kernel.features(X)
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
@@ -94,25 +94,30 @@ def device_gram_of(owner: KernelParameters, device: Device, X: Any, centred: boo
             f"tol={owner.tol!r} is below {DEVICE_TOL}, and kernel values on a GPU are in single precision: raise it, "
             "or use device='cpu'."
         )
-    if owner.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+    _check_square(owner, X)
 
     def kernel(features: Any) -> Kernel:
-        gamma = owner.gamma
-        if gamma == "scale":
-            variance = features.variance()
-            gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         centre = features.mean() if centred else None
-        return Kernel(owner.kernel, _gamma(gamma, X), owner.degree, owner.coef0, centre)
+        gamma = _gamma(owner.gamma, X.shape[1], features.variance)
+        return Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
 
     return device.gram(kernel, X, None if isinstance(like, Gram) else like)
 
 
-def _gamma(gamma: float | Literal["scale", "auto"], X: Any) -> float:
+def _check_square(owner: KernelParameters, X: Any) -> None:
+    if owner.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(f"kernel='precomputed' needs a square X in fit; its shape is {X.shape}.")
+
+
+def _gamma(gamma: float | Literal["scale", "auto"], d: int, variance: Callable[[], float]) -> float:
     if gamma != "scale":
-        return float(1.0 / X.shape[1] if gamma == "auto" else gamma)
-    variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
-    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
+        return float(1.0 / d if gamma == "auto" else gamma)
+    spread = variance()
+    return float(1.0 / (d * spread)) if spread > 0 else 1.0
+
+
+def _variance(X: Any) -> float:
+    return float(X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var())
 
 
 def _is_number(value: Any, above: float = -math.inf) -> bool:

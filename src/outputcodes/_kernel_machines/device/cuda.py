@@ -246,9 +246,7 @@ class CudaGram:
                 kind, last = KINDS[str(kernel.name)], (norms, a != b, infinite)
                 launch("finish_tile", grid, (32, 8), K, *corner, kind, *parameters, *last)
         if int(infinite[0]):
-            raise NonFiniteKernelError(
-                "kernel values are not finite; scale the features, or lower gamma, coef0 or degree."
-            )
+            raise NonFiniteKernelError
 
     def _make_room(self) -> None:
         """Give what the pool holds back to the device, if a large matrix would not fit beside it."""
