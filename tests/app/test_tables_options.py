@@ -145,6 +145,14 @@ def test_undeclared_values_are_refused_by_row_and_column(tmp_path, line, column,
             list(read_chunks(path, schema, rows=rows))
 
 
+def test_a_row_of_an_arff_file_that_cannot_be_decoded_prints_nothing(tmp_path, capfd):
+    # Arrow decodes rows of the wrong length for us, and prints the traceback where it can't.
+    text = "@attribute a string\n@attribute class string\n@data\n'1','2','ä'\n"
+    with pytest.raises(errors.WrongEncodingError, match="--encoding latin-1"):
+        read(written(tmp_path / "t.arff", text, "latin-1"), "class")
+    assert capfd.readouterr().err == ""
+
+
 def test_whole_numbers_that_may_be_measurements_are_noted(tmp_path):
     path = written(tmp_path / "t.csv", "x,age\n" + "".join(f"{i % 7},{20 + i}\n" for i in range(40)))
     table = read(path, "age")

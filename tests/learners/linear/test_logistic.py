@@ -1,5 +1,7 @@
 """Logistic against LogisticRegression, against its own columns trained alone, and against the definition."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -268,3 +270,17 @@ def test_little_regularised_columns_of_a_fold_converge_on_sparse_rows():
 @parametrize_with_checks([Logistic(tol=1e-18)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("heavy", [1e2, 1e3, 1e5])
+@pytest.mark.parametrize("light", [1e-5, 1e-6])
+def test_a_start_where_all_losses_are_straight(heavy, light):
+    # Held-out rows can take away what outweighed the other class: the intercept is far on the wrong side.
+    X, labels, M = np.array([[1.3], [3.6]]), np.array([0, 1]), np.array([[1], [-1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # overflows, and columns that don't converge
+        start = fit(Logistic(), X, M, labels, weight=np.array([1e-3, heavy]))
+        weight = np.array([1e-3, light])
+        warm, cold = (fit(Logistic(), X, M, labels, weight=weight, init=init) for init in (start, None))
+    found, best = (objective(f.coef[:, 0], f.intercept[0], X, np.array([1, -1]), weight) for f in (warm, cold))
+    assert abs(found - best) <= 2e-4 * best

@@ -34,7 +34,8 @@ def read_arff(path: Path, request: Request) -> Iterator[Any]:
                 names.append(_unquoted(attribute[1]))
                 kinds[names[-1]] = attribute[2].strip()
         start = lines.peek(1 << 16)[: 1 << 16]
-        commented = any(line.lstrip().startswith(b"%") for line in lines)
+        for line in lines:  # Arrow would print a traceback for a row that it can't decode for our handler
+            line.decode(request.dialect.encoding)
     if not names:
         raise errors.DamagedTableError(f"{path} declares no @attribute.")
     if start.lstrip().startswith(b"{"):
@@ -52,8 +53,7 @@ def read_arff(path: Path, request: Request) -> Iterator[Any]:
         path,
         replace(request, types={**declared, **request.types}),
         read={"column_names": names, "skip_rows": skip},
-        # Arrow decodes a row for the handler, and prints a traceback if it can't.
-        parse={"quote_char": quote, "escape_char": "\\", "invalid_row_handler": comment if commented else None},
+        parse={"quote_char": quote, "escape_char": "\\", "invalid_row_handler": comment},
     ):
         texts = frame.select_dtypes(["object", "string"]).columns
         frame = frame.assign(**{name: frame[name].str.strip() for name in texts})

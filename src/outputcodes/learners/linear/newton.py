@@ -33,6 +33,7 @@ SUFFICIENT = 1e-4  # Armijo: the fraction of the predicted decrease that a step 
 NEGLIGIBLE = 1e-11  # predicted decreases below this fraction of P are lost in rounding: such steps only must not
 ROUNDING = 1e-9  # increase P by more than this fraction
 SHORTEST = 2.0**-30
+FARTHEST, GROWTH = 16.0, 4.0  # scores may reach the first, or the present ones times the second, in one step
 ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 
 
@@ -117,7 +118,14 @@ class JointNewton:
             step = self.rotation.basis @ step
         moves = [S for _, S in self._each(lambda block: self._scores(block, step))]
         seen = -falling > NEGLIGIBLE * objective
-        length = np.ones(step.shape[1])
+        # Where losses are nearly straight, Newton's steps are endless, and may cross the valley to where it is flatter.
+        longest, farthest = np.zeros(step.shape[1]), np.full(step.shape[1], FARTHEST)
+        for block, S in zip(self.blocks, moves, strict=True):
+            there = GROWTH * np.abs(block.F).max(axis=0, initial=0)
+            farthest[block.columns] = np.maximum(farthest[block.columns], there)
+            longest[block.columns] = np.maximum(longest[block.columns], np.abs(S).max(axis=0, initial=0))
+        length = np.divide(farthest, longest, out=np.ones_like(longest), where=longest > farthest)
+        shortest = SHORTEST * length
 
         def look(block_and_move: tuple[Block, Array]) -> Array:
             block, S = block_and_move
@@ -137,7 +145,7 @@ class JointNewton:
             if not too_far.any():
                 break
             length[too_far] /= 2
-            length[length < SHORTEST] = 0
+            length[length < shortest] = 0
         self.theta = theta
         for block, S in zip(self.blocks, moves, strict=True):
             block.F += length[block.columns] * S
