@@ -113,14 +113,19 @@ def grid():
 
 
 def deformed(X, copies, seed=0):
-    """Return the digits and copies of them: turned, scaled, slanted and shifted a little, bilinearly."""
+    """Return the digits and copies of them: turned, scaled, slanted and shifted a little, bilinearly.
+
+    How much was chosen on 10,000 rows held out from the 60,000: 0.66 % of errors; with two thirds of it, 0.82 %.
+    """
     rng, pictures = np.random.default_rng(seed), cp.asarray(X).reshape(-1, 28, 28)
     n, centre, parts = len(X), 13.5, [X]
     at = cp.asarray(np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0), indexing="ij")).reshape(2, -1) - centre)
     for _ in range(copies - 1):
-        turn, shear = rng.uniform(-0.2, 0.2, n), rng.uniform(-0.15, 0.15, n)
-        scale, shift = rng.uniform(0.9, 1.1, (2, n)), rng.uniform(-1.5, 1.5, (2, n))
-        A = np.array([[scale[0] * np.cos(turn), -np.sin(turn)], [shear + np.sin(turn), scale[1] * np.cos(turn)]])
+        turn, slant = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.25, 0.25, n)
+        scale, shift = rng.uniform(0.85, 1.15, (2, n)), rng.uniform(-1.5, 1.5, (2, n))
+        turned = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        slanted = np.array([[scale[0], np.zeros(n)], [slant, scale[1]]])
+        A = np.einsum("abn,bcn->acn", turned, slanted)
         where = cp.einsum("abn,bp->nap", cp.asarray(A), at) + cp.asarray(shift.T)[:, :, None] + centre
         low = cp.floor(where).astype(int)
         part = where - low

@@ -10,6 +10,10 @@ from outputcodes.learners.kernel.dual import Dual
 SIZE = 64
 
 
+class BrokenError(Exception):
+    """What a device raises that is lost."""
+
+
 class Features:
     def __init__(self, X):
         self.X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
@@ -27,22 +31,32 @@ class StandIn:
     """Counts what it is asked for."""
 
     def __init__(self):
-        self.grams, self.expansions, self.most = 0, 0, 10**6
+        self.grams, self.expansions, self.most, self.columns_at_once = 0, 0, 10**6, 10**6
+        self.out_of_order: set[str] = set()
+
+    def failure(self, error):
+        return f"The stand-in failed ({error})." if isinstance(error, BrokenError) else None
+
+    def use(self, part):
+        if part in self.out_of_order:
+            raise BrokenError(part)
 
     def gram(self, kernel, X, like):
+        self.use("gram")
         self.grams += 1
         features = Features(X)
-        return StandInGram(kernel(features), features.X, self.most)
+        return StandInGram(self, kernel(features), features.X, X)
 
     def expand_new(self, kernel, X, anchors, beta, bias):
+        self.use("expand")
         self.expansions += 1
         X = X.toarray() if hasattr(X, "toarray") else X
         return kernel.block(kernel.features(X.astype(np.float64)), anchors) @ beta + bias
 
 
 class StandInGram:
-    def __init__(self, kernel, X, most, features=False):
-        self.kernel, self.n, self.shape, self.most = kernel, len(X), X.shape, most
+    def __init__(self, device, kernel, X, given, features=False):
+        self.device, self.kernel, self.n, self.shape, self.given = device, kernel, len(X), X.shape, given
         self.X = X if features or kernel.name == "precomputed" else kernel.features(X.astype(np.float64))
         self.K = kernel.block(self.X, self.anchors(np.arange(self.n)))
 
@@ -54,15 +68,23 @@ class StandInGram:
         return self.kernel.anchors(self.X, rows)
 
     def room(self):
-        return self.most
+        return self.device.most
+
+    def columns_at_once(self):
+        return self.device.columns_at_once
+
+    def release(self):
+        pass
 
     def part(self, rows):
-        return StandInGram(self.kernel, self.X[rows], self.most, features=True)
+        return StandInGram(self.device, self.kernel, self.X[rows], None, features=True)
 
     def columns(self, posed, e=None):
+        self.device.use("columns")
         return StandInColumns(self, posed, e)
 
     def expand(self, rows, support, beta, bias):
+        self.device.use("expand")
         return self.K[np.ix_(rows, support)] @ beta + bias
 
 

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
 from outputcodes.learners import KernelSVM
+from outputcodes.selection import BoundSearch
 
 try:
     DEVICE = backend.as_device("cuda")
@@ -103,3 +104,74 @@ def test_infinite_numbers_are_refused(digits):
     X[5, 3] = np.inf
     with pytest.raises(ValueError, match="Input X contains NaN or infinity"):
         OutputCodeClassifier(KernelSVM(device="cuda")).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_a_binary_svm_takes_arrays_on_the_device(digits, kind):
+    X, y = digits
+    there = pytest.importorskip(kind).asarray(X, **({"device": "cuda"} if kind == "torch" else {}))
+    weight = np.where(np.arange(len(y)) % 7, 1.0, 0.0)
+    expected = KernelSVM(device="cuda").fit(X, y > 4, weight)
+    found = KernelSVM(device="cuda").fit(there, y > 4, weight)
+    # Rows of weight 0 stay on the device, and γ = "scale" sees them.
+    near = KernelSVM(device="cuda", gamma=1 / (X.shape[1] * X.var())).fit(X, y > 4, weight)
+    np.testing.assert_allclose(found.decision_function(there), near.decision_function(X), atol=5e-3)
+    assert (found.predict(there) == expected.predict(X)).mean() > 0.99
+
+
+def test_nan_and_kernel_values_on_the_device(digits):
+    import cupy as cp
+
+    X, y = digits
+    model = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
+    odd = cp.asarray(X).copy()
+    odd[3, 5] = cp.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.predict(odd)
+    K = X @ X.T
+    given = OutputCodeClassifier(KernelSVM(kernel="precomputed", device="cuda"), code="one-vs-all").fit(
+        cp.asarray(K), y
+    )
+    np.testing.assert_allclose(given.margins(cp.asarray(K)), given.margins(K), atol=1e-10)
+
+
+@pytest.mark.parametrize("room", [10**6, 600])
+def test_columns_in_blocks(digits, monkeypatch, room):
+    from outputcodes._kernel_machines.device.cuda import CudaGram
+
+    X, y = digits
+    monkeypatch.setattr(CudaGram, "room", lambda gram: room)
+    model = OutputCodeClassifier(KernelSVM(C=10, gamma=0.05, device="cuda"), code="all-pairs")
+    expected = model.fit(X, y).margins(X)
+    monkeypatch.setattr(CudaGram, "columns_at_once", lambda gram: 7)
+    np.testing.assert_array_equal(model.fit(X, y).margins(X), expected)
+
+
+def test_too_little_memory(digits):
+    import cupy as cp
+
+    X, y = digits
+    pool = cp.get_default_memory_pool()
+    pool.free_all_blocks()
+    backend.say_cpu.cache_clear()
+    pool.set_limit(size=pool.used_bytes() + (1 << 20))
+    try:
+        with pytest.raises(backend.DeviceError, match=r"too little memory .* device='cpu'"):
+            OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
+        with pytest.warns(UserWarning, match="device='auto' uses the CPU: The GPU has too little memory"):
+            found = OutputCodeClassifier(KernelSVM(device="auto"), code="one-vs-all").fit(X, y)
+    finally:
+        pool.set_limit(size=0)
+    on_cpu = OutputCodeClassifier(KernelSVM(), code="one-vs-all").fit(X, y)
+    np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-5)
+
+
+def test_a_search_by_bounds_stays_on_the_device(digits):
+    X, y = digits[0][:600], digits[1][:600]
+    grid = {"estimator__gamma": [0.01, 0.05, 0.2], "estimator__C": [1.0, 10.0]}
+    found = []
+    for device in ("cpu", "cuda"):
+        model = OutputCodeClassifier(KernelSVM(bias="folded", device=device), code="one-vs-all")
+        found.append(BoundSearch(model, grid).fit(X, y))
+    assert found[0].best_params_ == found[1].best_params_
+    np.testing.assert_allclose(found[1].cv_results_["loo_error"], found[0].cv_results_["loo_error"], atol=0.01)

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-KERNEL_ROWS, BOOSTED_VALUES = 10_000, 50_000_000
+KERNEL_ROWS, GPU_KERNEL_ROWS, BOOSTED_VALUES = 10_000, 1_000_000, 50_000_000
 
 
 class Size(NamedTuple):
-    """The size of a table."""
+    """The size of a table, and whether there is a GPU for it."""
 
     rows: int
     classes: int
     features: int = 1
+    gpu: bool = False
 
 
 def suits_all(size: Size) -> str | None:
@@ -53,6 +54,11 @@ def too_many_rows(size: Size) -> str | None:
     if size.rows <= KERNEL_ROWS:
         return None
     return f"kernel methods are tried up to {KERNEL_ROWS} rows, and there are {size.rows}"
+
+
+def too_many_rows_without_a_gpu(size: Size) -> str | None:
+    """Return why a kernel method that can be trained on a GPU is not tried, or None."""
+    return None if size.gpu and size.rows <= GPU_KERNEL_ROWS else too_many_rows(size)
 
 
 def too_long_to_boost(size: Size) -> str | None:

@@ -85,15 +85,20 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     return Gram(kernel, features, dtype, owner.cache_size, like)
 
 
-def device_gram_of(owner: KernelParameters, device: Device, X: Any, centred: bool, like: Any = None) -> DeviceGram:
-    """Return the Gram matrix of the training rows on a device; `like` is an earlier one there, or None."""
+def beyond_devices(owner: KernelParameters) -> str | None:
+    """Return why no device can train with these parameters, or None."""
     if callable(owner.kernel):
-        raise ValueError("kernel is a function, which a GPU can't run: use a named kernel, or device='cpu'.")
+        return "kernel is a function, which a GPU can't run: use a named kernel, or device='cpu'."
     if owner.tol < DEVICE_TOL:
-        raise ValueError(
+        return (
             f"tol={owner.tol!r} is below {DEVICE_TOL}, and kernel values on a GPU are in single precision: raise it, "
             "or use device='cpu'."
         )
+    return None
+
+
+def device_gram_of(owner: KernelParameters, device: Device, X: Any, centred: bool, like: Any = None) -> DeviceGram:
+    """Return the Gram matrix of the training rows on a device; `like` is an earlier one there, or None."""
     _check_square(owner, X)
 
     def kernel(features: Any) -> Kernel:

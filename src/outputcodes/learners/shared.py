@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.sizes import cut_margins, numbered_as, refuse_huge
-from outputcodes._ground.validation import check_n_jobs, check_weight, validated
+from outputcodes._ground.validation import check_n_jobs, check_targets, check_weight, is_on_device, validated
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
@@ -42,8 +42,11 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on two classes; rows of weight zero are left out."""
-        X, labels = validated(self, X, y, **self._checks())
-        check_classification_targets(labels)
+        if is_on_device(X):
+            X, labels = validated(self, X, skip_check_array=True), check_targets(self, X, y)
+        else:
+            X, labels = validated(self, X, y, **self._checks())
+            check_classification_targets(labels)
         weight = check_weight(sample_weight, len(labels))
         rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         self.classes_ = np.unique(labels[rows])
@@ -55,7 +58,8 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y has only one class with positive weight, {self.classes_.tolist()}; two are needed.")
         numbers = np.arange(len(labels))
-        if len(rows) < len(labels) and weight is not None and not get_tags(self).input_tags.pairwise:
+        keeps_rows = get_tags(self).input_tags.pairwise or is_on_device(X)
+        if len(rows) < len(labels) and weight is not None and not keeps_rows:
             numbers = rows
             X, labels, weight, rows = X[rows], labels[rows], weight[rows], np.arange(len(rows))
         # A kernel keeps its rows of weight 0, which may have a third label; their sign is never used.
@@ -78,7 +82,8 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return the margin of each row: positive for the second class."""
         check_is_fitted(self)
-        X = validated(self, X, reset=False, **self._checks())
+        checks: dict[str, Any] = {"skip_check_array": True} if is_on_device(X) else self._checks()
+        X = validated(self, X, reset=False, **checks)
         margins: Array = cut_margins(self.columns_.margins(X))[:, 0]
         return margins
 

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
+from outputcodes.app.run import make_plan
 from outputcodes.learners import KernelSVM
 from outputcodes.selection import BoundSearch
 from stand_in_device import StandIn
@@ -81,6 +82,52 @@ def test_a_device_without_room_for_all_rows_solves_parts_of_them(device, sample,
         np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-2)
 
 
+@pytest.mark.parametrize("most", [10**6, 170])
+def test_columns_in_blocks(device, sample, most):
+    X, y = sample
+    device.most = most
+    model = OutputCodeClassifier(KernelSVM(C=10, gamma=0.5, device="cuda"), code="all-pairs")
+    expected = model.fit(X, y).margins(X)
+    device.columns_at_once = 4
+    np.testing.assert_array_equal(model.fit(X, y).margins(X), expected)
+
+
+@pytest.mark.parametrize("broken", ["gram", "columns", "expand"])
+def test_a_device_that_fails(device, sample, broken):
+    X, y = sample
+    backend.say_cpu.cache_clear()
+    device.out_of_order.add(broken)
+    on_cpu = OutputCodeClassifier(KernelSVM(gamma=0.5), code="one-vs-all").fit(X, y)
+    if broken == "expand":  # what was trained on a device predicts without it
+        found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
+        np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-2)
+        return
+    with pytest.raises(backend.DeviceError, match=rf"The stand-in failed \({broken}\)"):
+        OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
+    with pytest.warns(UserWarning, match="device='auto' uses the CPU: The stand-in failed"):
+        found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="auto"), code="one-vs-all").fit(X, y)
+    np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("parameters", [{"kernel": lambda A, B: A @ B.T}, {"tol": 1e-8}])
+def test_auto_is_the_cpu_for_what_a_device_cannot_do(device, sample, parameters):
+    X, y = sample
+    backend.say_cpu.cache_clear()
+    with pytest.warns(UserWarning, match="device='auto' uses the CPU: (kernel is a function|tol=1e-08)"):
+        found = OutputCodeClassifier(KernelSVM(device="auto", **parameters), code="one-vs-all").fit(X, y)
+    on_cpu = OutputCodeClassifier(KernelSVM(**parameters), code="one-vs-all").fit(X, y)
+    np.testing.assert_allclose(found.margins(X), on_cpu.margins(X), atol=1e-8)
+    assert device.grams == 0
+
+
+def test_a_plan_with_a_device_has_more_rows(device):
+    for where, tried in (("cpu", False), ("cuda", True)):
+        plan = make_plan(60_000, 10, quick=True, device=where)
+        assert any(cell.learner == "kernel-svm" for cell in plan.cells) == tried
+    with pytest.raises(ValueError, match="device='gpu' must be"):
+        make_plan(100, 3, device="gpu")
+
+
 def test_weights_and_absent_rows(device, sample):
     X, y = sample
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
@@ -136,7 +183,7 @@ def test_a_search_with_bounds_stays_on_the_device(device, sample):
 
 def test_without_a_gpu(monkeypatch):
     X, y = load_iris(return_X_y=True)
-    backend._said.cache_clear()
+    backend.say_cpu.cache_clear()
 
     def none():
         raise backend.DeviceError("device='cuda' found no GPU; use device='cpu'.")

@@ -7,7 +7,8 @@ a back end holds the large arrays and does the work on them. `cuda` is the only 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.validation import is_on_device
 from outputcodes._kernel_machines.kernel_function import Kernel
 
 Rows = NDArray[np.intp]
@@ -26,7 +28,7 @@ DEVICE_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
 class DeviceError(RuntimeError):
-    """A device that was asked for can't be used."""
+    """A device that was asked for can't be used, or fails."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class DeviceColumns(Protocol):
 class DeviceGram(Protocol):
     """The Gram matrix of the training rows on a device, and what the estimators ask of it."""
 
+    device: Device
     kernel: Kernel
     n: int
 
@@ -86,11 +89,21 @@ class DeviceGram(Protocol):
     def diag(self) -> Array:
         """K(x, x) of each row."""
 
+    @property
+    def given(self) -> Any:
+        """X as it was passed in."""
+
     def anchors(self, rows: Rows) -> Any:
-        """Return the `anchors` argument of `Kernel.block` for some rows, or an object whose `here()` returns it."""
+        """Return the `anchors` argument of `Kernel.block` for some rows, here or on the device."""
 
     def room(self) -> int:
         """Return how many rows the largest Gram matrix has that the device has memory for."""
+
+    def columns_at_once(self) -> int:
+        """Return how many columns the device has memory for beside the Gram matrix."""
+
+    def release(self) -> None:
+        """Give back the memory of the Gram matrix; it is computed again if it is needed again."""
 
     def part(self, rows: Rows) -> DeviceGram:
         """Return the Gram matrix of some rows."""
@@ -104,6 +117,9 @@ class DeviceGram(Protocol):
 
 class Device(Protocol):
     """A device: it makes Gram matrices, and evaluates expansions at new rows."""
+
+    def failure(self, error: Exception) -> str | None:
+        """Return what happened if the error is the device's own, such as too little memory, else None."""
 
     def gram(self, kernel: Callable[[Any], Kernel], X: Any, like: Any) -> DeviceGram:
         """Return the Gram matrix of X; `like` is an earlier one, whose parts may be used again."""
@@ -124,9 +140,27 @@ def _cuda() -> Device:
 
 
 @cache
-def _said(message: str) -> None:
-    """Warn once per process."""
-    warnings.warn(message, UserWarning, stacklevel=6)
+def say_cpu(reason: str) -> None:
+    """Warn, once per process and reason, that device="auto" is the CPU."""
+    warnings.warn(f"device='auto' uses the CPU: {reason}", UserWarning, stacklevel=6)
+
+
+@contextmanager
+def named_failures(device: Device) -> Iterator[None]:
+    """Turn the device's own errors into a DeviceError."""
+    try:
+        yield
+    except Exception as error:
+        if (reason := device.failure(error)) is None:
+            raise
+        raise DeviceError(reason) from error
+
+
+def on_host(X: Any) -> Any:
+    """Return X; an array of CuPy or PyTorch on a device is copied to NumPy."""
+    if not is_on_device(X):
+        return X
+    return X.get() if hasattr(X, "get") else X.cpu().numpy()
 
 
 def check_device(device: Any) -> None:
@@ -152,5 +186,5 @@ def as_device(device: str) -> Device | None:
     except DeviceError as error:
         if device == "cuda":
             raise
-        _said(f"device='auto' uses the CPU: {error}")
+        say_cpu(str(error))
         return None

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from outputcodes._ground.sizes import LARGEST_FEATURE, refuse_huge
 from outputcodes._kernel_machines.device.backend import DeviceError, PosedColumns
-from outputcodes._kernel_machines.device.cuda_columns import CudaColumns, blocks_of
+from outputcodes._kernel_machines.device.cuda_columns import CudaColumns, blocks_of_values, bytes_per_column
 from outputcodes._kernel_machines.kernel_function import Kernel, NonFiniteKernelError
 
 Rows = NDArray[np.intp]
@@ -31,13 +31,14 @@ Array = NDArray[np.float64]
 TILE = 8192
 # The share of the free memory that a Gram matrix may take.
 MEMORY_SHARE = 0.8
+FAILURES = cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError, cublas.CUBLASError
 # Its instructions for the largest number of a warp.
 LEAST_CAPABILITY = 80
 KINDS = {"linear": 0, "rbf": 1, "poly": 2, "sigmoid": 3}
 FUNCTIONS = ("find_ends", "join_ends", "choose_sets", "gather_sets", "descend", "subtract", "finish_tile")
 _VALUES = {
     "linear": "v = g",
-    "rbf": "double q = a + b - 2 * g; v = exp(-gamma * (q > 0 ? q : 0.0))",
+    "rbf": "double q = a + b - 2 * g; v = exp(-gamma * (q < 0 ? 0.0 : q))",
     "poly": "v = pow(gamma * g + coef0, degree)",
     "sigmoid": "v = tanh(gamma * g + coef0)",
 }
@@ -73,14 +74,22 @@ class Cuda:
         self._copies: dict[int, tuple[Any, Any]] = {}
         self.functions = {name: module.get_function(name) for name in FUNCTIONS}
 
+    def failure(self, error: Exception) -> str | None:
+        """Return what happened if the error is the GPU's own, else None."""
+        if isinstance(error, cp.cuda.memory.OutOfMemoryError):
+            return f"The GPU has too little memory ({error}); use fewer rows or columns, or device='cpu'."
+        if isinstance(error, FAILURES):
+            return f"The GPU failed ({error}); start Python again, or use device='cpu'."
+        return None
+
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any) -> None:
-        """Run a function; Python's int and float become 32 bits, None a null pointer, other numbers keep their type."""
+        """Run a function; Python's int and float become 32 bits, other numbers keep their type."""
         self.functions[name](grid, block, tuple(map(_argument, arguments)))
 
     def kept(self, array: Any) -> Any:
         """Return an array on the device, copied once as long as the original lives."""
-        if isinstance(array, LateArray):
-            return array.there
+        if isinstance(array, cp.ndarray):
+            return array
         number = id(array)
         held = self._copies.get(number)
         if held is None or held[0]() is not array:
@@ -101,23 +110,11 @@ class Cuda:
         A, at, factors = _on_device(X), self.kept(anchors), cp.asarray(beta)
         centre = None if kernel.centre is None else cp.asarray(kernel.centre)
         F = cp.empty((len(A), len(bias)))
-        for block in blocks_of(len(A), len(at)):
+        for block in blocks_of_values(len(A), len(at)):
             own = A[block].astype(np.float64)
             F[block] = kernel_block(kernel, own if centre is None else own - centre, at) @ factors
         answer: Array = (F + cp.asarray(bias)).get()
         return answer
-
-
-class LateArray:
-    """An array on the device, which is copied to the host if that is needed."""
-
-    def __init__(self, there: Any) -> None:
-        self.there = there
-
-    def here(self) -> NDArray[Any]:
-        """Return a copy on the host."""
-        copied: NDArray[Any] = self.there.get()
-        return copied
 
 
 class Features:
@@ -164,6 +161,11 @@ class CudaGram:
         self._store: Any = None
 
     @property
+    def given(self) -> Any:
+        """X as it was passed in."""
+        return self.features.given
+
+    @property
     def diag(self) -> Array:
         """K(x, x) of each row."""
         if self.kernel.name == "precomputed":
@@ -178,15 +180,22 @@ class CudaGram:
         """Return the features of some rows as the kernel takes them, or the row numbers."""
         if self.kernel.name == "precomputed":
             return rows
-        return LateArray(self._doubles(rows))
+        return self._doubles(rows)
 
     def room(self) -> int:
         """Return how many rows the largest Gram matrix has that the device has memory for."""
         if self._store is not None:
             return self.n
-        pool = cp.get_default_memory_pool()
-        free = cp.cuda.runtime.memGetInfo()[0] + pool.free_bytes()
-        return int((MEMORY_SHARE * free / 4) ** 0.5)
+        return int((MEMORY_SHARE * _free_bytes() / 4) ** 0.5)
+
+    def columns_at_once(self) -> int:
+        """Return how many columns the device has memory for beside the Gram matrix."""
+        self.store()
+        return max(1, int(MEMORY_SHARE * _free_bytes() / bytes_per_column(self.n)))
+
+    def release(self) -> None:
+        """Give back the memory of the Gram matrix."""
+        self._store = None
 
     def part(self, rows: Rows) -> CudaGram:
         """Return the Gram matrix of some rows."""
@@ -210,7 +219,7 @@ class CudaGram:
             return beta @ (K if rows is None else K[:, cp.asarray(rows)]).astype(np.float64)
         B = self._doubles(rows)
         f = cp.zeros((len(beta), len(B)))
-        for block in blocks_of(len(support), len(B)):
+        for block in blocks_of_values(len(support), len(B)):
             f += beta[:, block] @ kernel_block(self.kernel, self._doubles(support[block]), B)
         return f
 
@@ -260,10 +269,13 @@ class CudaGram:
         return X if self.kernel.centre is None else X - cp.asarray(self.kernel.centre)
 
 
+def _free_bytes() -> int:
+    """Return the free memory of the device, with what CuPy keeps for later."""
+    return int(cp.cuda.runtime.memGetInfo()[0] + cp.get_default_memory_pool().free_bytes())
+
+
 def _argument(value: Any) -> Any:
     """Return an argument of a compiled function."""
-    if value is None:
-        return np.uint64(0)
     if isinstance(value, bool | int):
         return np.int32(value)
     return np.float32(value) if type(value) is float else value

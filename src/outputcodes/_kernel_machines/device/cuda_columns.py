@@ -50,7 +50,7 @@ class CudaColumns:
         elif posed.start is not None:
             support = cp.flatnonzero(self.beta.any(axis=0))
             # Rounded kernel values are good enough to start with.
-            for block in blocks_of(len(support), n):
+            for block in blocks_of_values(len(support), n):
                 some = support[block]
                 self.e -= self.beta[:, some].astype(np.float32) @ gram.store()[some, :n]
             self.e -= self.offset * self.beta.sum(axis=1, keepdims=True)
@@ -74,12 +74,12 @@ class CudaColumns:
         sets = self.sets, self.sizes
         turn = SIZE, fresh, self.round, self.mark
         launch("choose_sets", (few,), (SIZE,), columns, *state, self.report, n, *turn, *sets)
-        launch("gather_sets", (SIZE, few), (256,), columns, K, None, ld, SIZE, *sets, self.small)
+        launch("gather_sets", (SIZE, few), (256,), columns, K, ld, SIZE, *sets, self.small)
         limits = self.free_bias, self.offset, self.tol.send(tol), max_steps, self.taken
         moved = self.changed, self.change, self.n_changed
         launch("descend", (few,), (SIZE,), columns, self.small, SIZE, n, *sets, *state, *limits, *moved)
         grid = -(-self.gram.n // 1024), few
-        launch("subtract", grid, (256,), columns, K, None, ld, n, SIZE, *moved, np.float64(self.offset), self.e)
+        launch("subtract", grid, (256,), columns, K, ld, n, SIZE, *moved, np.float64(self.offset), self.e)
         self.round += 1
 
     def steps(self) -> Rows:
@@ -109,6 +109,11 @@ class CudaColumns:
         return row.get(), column.get(), self.beta[column, row].get()
 
 
+def bytes_per_column(n: int) -> int:
+    """Return the memory of a column of n rows: four arrays of float64, the gradients twice, marks, a working set."""
+    return n * (6 * 8 + 4) + SIZE * (SIZE * 4 + 20)
+
+
 class Mailbox:
     """Sends up to `size` numbers to the device without waiting; the last ones must have been read there."""
 
@@ -125,7 +130,7 @@ class Mailbox:
         return self.there
 
 
-def blocks_of(n: int, width: int) -> Iterator[slice]:
+def blocks_of_values(n: int, width: int) -> Iterator[slice]:
     """Yield slices of rows, such that a block of `width` values per row has about `VALUES_AT_A_TIME`."""
     step = max(1, VALUES_AT_A_TIME // max(1, width))
     for start in range(0, n, step):

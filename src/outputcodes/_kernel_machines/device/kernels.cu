@@ -187,19 +187,21 @@ extern "C" __global__ void choose_sets(const int *active, const double *e, const
     if (t == 0) sizes[j] = min(p, taken + total);
 }
 
-// small[c, a, b] = K[slot of row set[a], set[b]] for column active[c].
-extern "C" __global__ void gather_sets(const int *active, const float *K, const int *slots, long long ld, int p,
+// small[c, a, b] = K[set[a], set[b]] for column active[c].
+extern "C" __global__ void gather_sets(const int *active, const float *K, long long ld, int p,
                                        const int *sets, const int *sizes, float *small) {
     int c = blockIdx.y, j = active[c], a = blockIdx.x, size = sizes[j];
     if (a >= size) return;
     const int *set = sets + (long long)j * p;
-    const float *row = K + (long long)(slots ? slots[set[a]] : set[a]) * ld;
+    const float *row = K + (long long)set[a] * ld;
     float *out = small + ((long long)c * p + a) * p;
     for (int b = threadIdx.x; b < size; b += blockDim.x) out[b] = row[set[b]];
 }
 
-// SMO on the working set of each active column, one thread per row. With a free bias a pair is changed, chosen by the
-// largest violation and the second-order gain; otherwise one row. Ends when the violation falls below tol[j].
+// SMO on the working set of each active column, one thread per row: maximise Σ tβ − ½ βᵀ(K + offset)β over lo ≤ β ≤ hi,
+// and Σβ = 0 with a free bias; err is the gradient. With a free bias a pair is changed, chosen by the largest violation
+// and the second-order gain (Fan, Chen & Lin, Working set selection using second order information, JMLR 2005);
+// otherwise the one row of the largest gain. Ends when the violation falls below tol[j].
 extern "C" __global__ void __launch_bounds__(1024, 1)
 descend(const int *active, const float *small, int p, long long n, const int *sets, const int *sizes, const double *e,
         double *beta, const double *lo, const double *hi, int free_bias, float offset, const double *tol,
@@ -306,8 +308,8 @@ descend(const int *active, const float *small, int p, long long n, const int *se
     }
 }
 
-// e[j, :] -= Σ_a change[c, a] (K[slot of changed[c, a], :] + offset), four rows of e per thread.
-extern "C" __global__ void subtract(const int *active, const float *K, const int *slots, long long ld, long long n, int p,
+// e[j, :] -= Σ_a change[c, a] (K[changed[c, a], :] + offset), four rows of e per thread.
+extern "C" __global__ void subtract(const int *active, const float *K, long long ld, long long n, int p,
                                     const int *changed, const double *change, const int *n_changed, double offset,
                                     double *e) {
     __shared__ double factor[1024];
@@ -317,7 +319,7 @@ extern "C" __global__ void subtract(const int *active, const float *K, const int
     for (int a = threadIdx.x; a < many; a += blockDim.x) {
         int row = changed[(long long)c * p + a];
         factor[a] = change[(long long)c * p + a];
-        start[a] = (long long)(slots ? slots[row] : row) * ld;
+        start[a] = (long long)row * ld;
     }
     __syncthreads();
     long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * 4;

@@ -92,6 +92,7 @@ def compare(
             metric=metric,
             quick=quick,
             ordered=bool(schema.order),
+            device=device,
         )
         outcome = run.compare_table(
             source,

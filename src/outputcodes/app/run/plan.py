@@ -8,6 +8,7 @@ from typing import Any
 
 from outputcodes._ground.planning import Planning, Size
 from outputcodes._ground.validation import unknown_name
+from outputcodes._kernel_machines.device.backend import check_device, present_device
 from outputcodes.app.run.systems import SYSTEMS, System, learners_and_systems
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
@@ -33,6 +34,7 @@ def make_plan(
     metric: str = "error",
     quick: bool = False,
     ordered: bool = False,
+    device: str = "cpu",
 ) -> Plan:
     """Plan a comparison for n rows, k classes and so many features.
 
@@ -47,6 +49,8 @@ def make_plan(
         Few of each.
     ordered : bool
         The classes have an order: the ordinal code is tried too.
+    device : {"cpu", "cuda", "auto"}
+        Where kernel SVMs are trained: on a GPU they are tried on more rows.
 
     Examples
     --------
@@ -56,6 +60,7 @@ def make_plan(
     >>> make_plan(100_000, 5, quick=True).left_out[-1]
     'svc, kernel-svm, multiclass-svc: kernel methods are tried up to 10000 rows, and there are 100000.'
     """
+    check_device(device)
     tables = {"learners": learners_and_systems(), "codes": CODES, "decoders": DECODERS}
     given = {"learners": learners, "codes": codes, "decoders": decoders}
     for part, names in given.items():
@@ -63,7 +68,7 @@ def make_plan(
     chosen = {part: list(dict.fromkeys(names or ())) for part, names in given.items()}
     left_out: list[str] = []
     hurried: list[str] = []
-    size = Size(n, k, features)
+    size = Size(n, k, features, gpu=present_device(device) is not None)
     for part, names in given.items():
         if names is not None or (part != "learners" and all(name in SYSTEMS for name in chosen["learners"])):
             continue

@@ -92,8 +92,8 @@ def boxes(
     M: NDArray[np.int8], cost: Array, y: Rows, weight: Array, start: Array | None, free_bias: bool
 ) -> tuple[Array, Array]:
     """Return targets (L, n) and boxes (3, L, n) of β and its bounds, or both without L for a single column."""
-    target = M[y].T.astype(np.float64)
-    bound = cost[y].T * weight
+    target = np.take(np.ascontiguousarray(M.T, dtype=np.float64), y, axis=-1)
+    bound = np.take(np.ascontiguousarray(cost.T), y, axis=-1) * weight
     box = np.zeros((3, *target.shape))
     np.multiply(bound, -1.0 * (target < 0), out=box[1])
     np.multiply(bound, target > 0, out=box[2])

@@ -13,7 +13,15 @@ from sklearn.utils import check_array
 from outputcodes._ground.blocks import over_blocks, row_blocks
 from outputcodes._ground.sizes import without_huge
 from outputcodes._ground.validation import is_on_device
-from outputcodes._kernel_machines.device.backend import DEVICE_KERNELS, DeviceGram, present_device
+from outputcodes._kernel_machines.device.backend import (
+    DEVICE_KERNELS,
+    Device,
+    DeviceError,
+    DeviceGram,
+    named_failures,
+    on_host,
+    present_device,
+)
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes.learners.base import Certificate, FittedColumns
@@ -79,8 +87,7 @@ class FittedKernelColumns(FittedColumns):
 
     def _anchors_here(self) -> Any:
         """Return the anchors on the host; what was trained on a device leaves them there at first."""
-        if hasattr(self.anchors, "here"):
-            self.anchors = self.anchors.here()
+        self.anchors = on_host(self.anchors)
         return self.anchors
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,38 +96,57 @@ class FittedKernelColumns(FittedColumns):
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
-        terms = self.pieces, self.intercept, self.n_jobs
         if isinstance(X, KernelData):
             gram = X.gram
-            if not isinstance(gram, Gram):
-                chosen = np.arange(gram.n) if rows is None else rows
-                return gram.expand(chosen, self.support, self._dense(), self.intercept)
-            if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
-                return self._of_all(gram)
-            places = gram.place if rows is None else gram.place[rows]
-            order = np.argsort(places)
-            chosen, S = order if rows is None else rows[order], len(self.support)
-            F = np.empty((len(chosen), len(self.intercept)))
-            F[order] = expand(len(chosen), lambda block: gram.between(chosen[block], self.support), S, *terms)
-            return F
+            if isinstance(gram, Gram):
+                return self._of_prepared(gram, rows)
+            chosen = np.arange(gram.n) if rows is None else rows
+            try:
+                with named_failures(gram.device):
+                    return gram.expand(chosen, self.support, self._dense(), self.intercept)
+            except DeviceError:
+                X = gram.given
         device = present_device(self.device) if self.kernel.name in DEVICE_KERNELS else None
         # A device converts numbers faster.
         kinds = np.float64 if device is None else [np.float64, np.float32]
-        if not is_on_device(X):
-            X = check_array(X, accept_sparse="csr", dtype=kinds)
+        if device is None or not is_on_device(X):
+            X = check_array(on_host(X), accept_sparse="csr", dtype=kinds)
         X = X if rows is None else X[rows]
         if device is not None:
-            usual = X if is_on_device(X) else without_huge(X)
-            F = device.expand_new(self.kernel, usual, self.anchors, self._dense(), self.intercept)
-            if np.isfinite(F).all():
+            F = self._of_new(device, X)
+            if F is not None:
                 return F
-            X = X.astype(np.float64)
+            X = check_array(on_host(X), accept_sparse="csr", dtype=np.float64)
         if self.kernel.name == "precomputed" and X.shape[1] != self.n_train:
             raise ValueError(
                 f"X has {X.shape[1]} kernel values per row, but the SVM was trained on {self.n_train} examples; "
                 "pass one kernel value per training example, in the same order."
             )
-        return expand_new(X, self.kernel, self._anchors_here(), *terms)
+        return expand_new(X, self.kernel, self._anchors_here(), *self._terms())
+
+    def _terms(self) -> tuple[list[Piece], Array, int | None]:
+        return self.pieces, self.intercept, self.n_jobs
+
+    def _of_new(self, device: Device, X: Any) -> Array | None:
+        """Return the margins of new rows as the device computes them, or None if it fails or they are not finite."""
+        usual = X if is_on_device(X) else without_huge(X)
+        try:
+            with named_failures(device):
+                F = device.expand_new(self.kernel, usual, self.anchors, self._dense(), self.intercept)
+        except DeviceError:
+            return None
+        return F if np.isfinite(F).all() else None
+
+    def _of_prepared(self, gram: Gram, rows: Rows | None) -> Array:
+        """Return the margins of all prepared rows, or of some."""
+        if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
+            return self._of_all(gram)
+        places = gram.place if rows is None else gram.place[rows]
+        order = np.argsort(places)
+        chosen, S = order if rows is None else rows[order], len(self.support)
+        F = np.empty((len(chosen), len(self.intercept)))
+        F[order] = expand(len(chosen), lambda block: gram.between(chosen[block], self.support), S, *self._terms())
+        return F
 
     def dual(self) -> Array:
         """Return the (n, L) dual variables α ≥ 0; row i belongs to the i-th training row.

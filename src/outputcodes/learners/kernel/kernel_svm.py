@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.planning import Planning, too_many_rows
+from outputcodes._ground.planning import Planning, too_many_rows_without_a_gpu
 from outputcodes._ground.validation import is_on_device
-from outputcodes._kernel_machines.device.backend import DeviceGram, PosedColumns, as_device, check_device
+from outputcodes._kernel_machines.device.backend import (
+    Device,
+    DeviceError,
+    DeviceGram,
+    PosedColumns,
+    as_device,
+    check_device,
+    named_failures,
+    say_cpu,
+)
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.parameters import (
     KernelParameters,
+    beyond_devices,
     check_kernel_parameters,
     device_gram_of,
     gram_of,
@@ -91,7 +102,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     array([0, 1, 2])
     """
 
-    planning = Planning(quick=True, cost=30, unsuited=too_many_rows)
+    planning = Planning(quick=True, cost=30, unsuited=too_many_rows_without_a_gpu)
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     multiplies_features: ClassVar[bool] = True
@@ -137,12 +148,16 @@ class KernelSVM(KernelParameters, SharedLearner):
         self._check_parameters()
         # Translation changes neither distances nor a linear SVM with a free intercept.
         centred = self.kernel == "rbf" or (self.kernel == "linear" and self.bias == "free")
-        known, device = None if like is None else like.gram, as_device(self.device)
+        known, device = None if like is None else like.gram, self._device()
         if device is not None:
             # The device looks for infinite and huge numbers, and converts the others.
             kinds = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
             X = X if is_on_device(X) else check_array(X, **(self._checks() | kinds))
-            return KernelData(device_gram_of(self, device, X, centred, known))
+            try:
+                with named_failures(device):
+                    return KernelData(device_gram_of(self, device, X, centred, known))
+            except DeviceError as error:
+                self._allow_cpu(error, X)
         X = self._as_features(X)
         return KernelData(gram_of(self, X, centred, known if isinstance(known, Gram) else None))
 
@@ -171,7 +186,14 @@ class KernelSVM(KernelParameters, SharedLearner):
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
         start = None if init is None else init.start(data.gram.n, M, seen)
-        columns = self._solve(data.gram, seen, y, M, cost, own, start, n_jobs)
+        try:
+            columns = self._solve(data.gram, seen, y, M, cost, own, start, n_jobs)
+        except DeviceError as error:
+            X = cast(DeviceGram, data.gram).given
+            self._allow_cpu(error, X)
+            here: KernelSVM = clone(self).set_params(device="cpu")
+            how: dict[str, Any] = {"rows": rows, "init": init, "n_jobs": n_jobs, "seed": seed}
+            return here.fit_columns(here.prepare(X), y, M, weight, column_weight, **how)
         certificate = Certificate(columns.gap, columns.steps, columns.converged)
         warn_unless_converged(self, certificate)
         return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
@@ -192,9 +214,11 @@ class KernelSVM(KernelParameters, SharedLearner):
         if not isinstance(gram, Gram):
             check_sides(y[rows], M, cost)
             if start is not None:
-                start = boxes(M, cost, y[rows], weight, start, free)[1][0]
+                few = np.flatnonzero(start.any(axis=0))
+                start[:, few] = boxes(M, cost, y[rows[few]], weight[few], start[:, few], free)[1][0]
             posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
-            return solve_on_device(gram, posed, self.tol, most)
+            with named_failures(gram.device):
+                return solve_on_device(gram, posed, self.tol, most)
         if is_small(gram):
             # Sorting by class makes the examples of a column contiguous in memory.
             gram.arrange(y)
@@ -202,10 +226,25 @@ class KernelSVM(KernelParameters, SharedLearner):
             dual = Dual(gram, free, offset, self.tol, most, run)
             return solve_columns(dual, rows, y[rows], M, cost, weight, start)
 
+    def _device(self) -> Device | None:
+        """Return the device, or None for the CPU, which "auto" is where a device can't do what is asked for."""
+        reason = None if self.device == "cpu" else beyond_devices(self)
+        if reason is None:
+            return as_device(self.device)
+        if self.device == "cuda":
+            raise ValueError(reason)
+        say_cpu(reason)
+        return None
+
+    def _allow_cpu(self, error: DeviceError, X: Any) -> None:
+        """Go on if "auto" may train on the CPU after a device has failed: X must be here."""
+        if self.device != "auto" or is_on_device(X):
+            raise error
+        say_cpu(str(error))
+
     def release(self, data: KernelData) -> None:
         """Allow the next preparation made `like` this one to reuse the memory of its Gram matrix."""
-        if isinstance(data.gram, Gram):
-            data.gram.release()
+        data.gram.release()
 
     def leave_one_out_doubt(self) -> str | None:
         """Return why the leave-one-out bound is only an estimate (a free bias or an indefinite kernel), or None."""

@@ -6,6 +6,7 @@ after another: a sample first, and then the rows that violate the optimality con
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +32,28 @@ def solve_on_device(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter:
     """Solve every column."""
     if gram.room() < gram.n:
         return _solve_parts(gram, posed, tol, max_iter)
+    found = [_solve_whole(gram, some, tol, max_iter) for _, some in _at_once(gram, posed)]
+    return found[0] if len(found) == 1 else _joined(found)
+
+
+def _at_once(gram: DeviceGram, posed: PosedColumns) -> Iterator[tuple[slice, PosedColumns]]:
+    """Yield as many columns as the device has memory for, and then the next."""
+    L, most = posed.M.shape[1], gram.columns_at_once()
+    for first in range(0, L, most):
+        own = slice(first, min(first + most, L))
+        start = None if posed.start is None else posed.start[own]
+        yield own, replace(posed, M=posed.M[:, own], cost=posed.cost[:, own], start=start)
+
+
+def _joined(found: list[SolvedColumns]) -> SolvedColumns:
+    """Return blocks of columns as one."""
+    before = np.cumsum([0, *(len(some.gap) for some in found[:-1])])
+    moved = [some._replace(column=some.column + first) for some, first in zip(found, before, strict=True)]
+    return SolvedColumns(*(np.concatenate(parts) for parts in zip(*moved, strict=True)))
+
+
+def _solve_whole(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: int) -> SolvedColumns:
+    """Solve columns on the Gram matrix of all rows."""
     columns = gram.columns(posed)
     for refreshes in range(REFRESHES):
         if not _advance(columns, tol, max_iter) and refreshes:
@@ -84,10 +107,12 @@ def _solve_parts(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: in
             chosen = _unsettled(dual, e, box, gram.room())
         part, own = gram.part(rows[chosen]), np.ascontiguousarray(box[0][:, chosen])
         few = replace(posed, rows=np.arange(len(chosen)), y=posed.y[chosen], weight=posed.weight[chosen], start=own)
-        columns = part.columns(few, np.ascontiguousarray(e[:, chosen]))
-        _advance(columns, FINER * tol, max_iter - int(steps.max(initial=0)))
-        steps += columns.steps()
-        moved = columns.posed_beta()
+        moved, here = np.empty_like(own), np.ascontiguousarray(e[:, chosen])
+        for some, fewer in _at_once(part, few):
+            columns = part.columns(fewer, here[some])
+            _advance(columns, FINER * tol, max_iter - int(steps.max(initial=0)))
+            steps[some] += columns.steps()
+            moved[some] = columns.posed_beta()
         del part, columns  # the next part needs their memory
         box[0][:, chosen] = moved
         e = e - _product(gram, posed, chosen, moved - own)
