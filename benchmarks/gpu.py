@@ -92,21 +92,27 @@ def sets():
 
 
 def grid():
-    """A path over 5 gamma × 3 C on MNIST, one-vs-all: each starts from the one before."""
+    """A path over 5 gamma × 3 C on MNIST, one-vs-all: each starts from the one before, with C up and down by turns."""
     X, y, _, _ = split("mnist")
     model("one-vs-all", 0.02).fit(X, y)
     rows = []
     for shared in (False, True):
 
         def path(shared=shared):
-            like = None
+            like, costs = None, (1, 10, 100)
             for gamma in (0.005, 0.01, 0.02, 0.04, 0.08):
-                for C in (1, 10, 100):
+                for C in costs:
                     like = model("one-vs-all", gamma, C).train(X, y, like=like if shared else None)
+                costs = costs[::-1]
             return like
 
         rows.append(
-            {"shared": shared, "fits": 15, "s": statistics.median(timed(path)[0] for _ in range(3)), "wanted s": 3}
+            {
+                "shared": shared,
+                "fits": 15,
+                "s": statistics.median(timed(path)[0] for _ in range(REPEATS)),
+                "wanted s": 3,
+            }
         )
     print_table(rows)
     return rows
@@ -115,14 +121,14 @@ def grid():
 def deformed(X, copies, seed=0):
     """Return the digits and copies of them: turned, scaled, slanted and shifted a little, bilinearly.
 
-    How much was chosen on 10,000 rows held out from the 60,000: 0.66 % of errors; with two thirds of it, 0.82 %.
+    How much was chosen by the errors on two tenths of the training rows, held out in turn.
     """
     rng, pictures = np.random.default_rng(seed), cp.asarray(X).reshape(-1, 28, 28)
     n, centre, parts = len(X), 13.5, [X]
     at = cp.asarray(np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0), indexing="ij")).reshape(2, -1) - centre)
     for _ in range(copies - 1):
         turn, slant = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.25, 0.25, n)
-        scale, shift = rng.uniform(0.85, 1.15, (2, n)), rng.uniform(-1.5, 1.5, (2, n))
+        scale, shift = rng.uniform(0.85, 1.15, (2, n)), rng.uniform(-2, 2, (2, n))
         turned = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
         slanted = np.array([[scale[0], np.zeros(n)], [slant, scale[1]]])
         A = np.einsum("abn,bcn->acn", turned, slanted)

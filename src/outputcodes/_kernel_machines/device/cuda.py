@@ -217,11 +217,28 @@ class CudaGram:
         if self.kernel.name == "precomputed":
             K = self.features.X[cp.asarray(support)]
             return beta @ (K if rows is None else K[:, cp.asarray(rows)]).astype(np.float64)
+        if rows is None:
+            return self._product_of_all(support, beta)
         B = self._doubles(rows)
         f = cp.zeros((len(beta), len(B)))
         for block in blocks_of_values(len(support), len(B)):
             f += beta[:, block] @ kernel_block(self.kernel, self._doubles(support[block]), B)
         return f
+
+    def _product_of_all(self, support: Rows, beta: Any) -> Any:
+        """Return the product at all rows: of two kernel values between rows of the support only one is computed."""
+        S, other = len(support), np.ones(self.n, dtype=bool)
+        other[support] = False
+        order = np.concatenate([support, np.flatnonzero(other)])
+        A, f = self._doubles(order), cp.zeros((len(beta), self.n))
+        for block in blocks_of_values(S, self.n):
+            first, stop = block.start, block.stop
+            K = kernel_block(self.kernel, A[block], A[first:])
+            f[:, first:] += beta[:, block] @ K
+            f[:, block] += beta[:, stop:] @ K[:, stop - first : S - first].T
+        sorted_f = cp.empty_like(f)
+        sorted_f[:, cp.asarray(order)] = f
+        return sorted_f
 
     def store(self) -> Any:
         """Return the kernel values in float32, (n, ld)."""
