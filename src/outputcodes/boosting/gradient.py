@@ -76,8 +76,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
     warm_start : bool, default=False
-        Whether `fit` adds rounds to those of the last `fit`, on all rows, until there are `n_rounds`, those after the
-        held-out rows joined included.
+        Whether `fit` adds rounds to those of the last `fit`, on all rows, until there are `n_rounds`.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int, optional
         Threads.

@@ -42,11 +42,14 @@ def grades(tmp_path):
 def test_words_under_the_ordinal_code_are_in_alphabetical_order_and_a_note_says_so(run, grades, tmp_path):
     words = ("fit", grades, "--learner", "ridge", "--code", "ordinal", "--out", tmp_path / "m.skops")
     note = (
-        "· code='ordinal' (--code ordinal) takes the classes in alphabetical order, 'fair', 'good', 'poor'; if that is "
-        "not their order from the lowest to the highest, give it: order=[…] (--order)."
+        "· The ordinal code takes the classes in alphabetical order, 'fair', 'good', 'poor'; if that is not their "
+        "order from the lowest to the highest, give it: order=[…] (--order)."
     )
     assert run(*words).out.splitlines()[1:] == [note]
     assert run(*words, "--order", "poor,fair,good").out.splitlines()[1:] == []
+    compared = ("compare", grades, "--learners", "ridge", "--codes", "ordinal", "--cv", "3")
+    assert "in alphabetical order, 'fair'" in run(*compared).out.replace("\n", " ")
+    assert "alphabetical" not in run(*compared, "--order", "poor,fair,good").out
 
 
 def test_numbers_under_the_ordinal_code_need_no_note(run, tmp_path):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._kernel_machines.device import backend
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import build
 from outputcodes.decisions import DecisionClassifier
@@ -300,3 +301,21 @@ def test_a_changed_decision_is_explained_as_such(run, fruit, model, tmp_path):
     rows = predictions(run, model, fruit, tmp_path / "p.csv", "--reject-below", "1", "--explain")
     assert {row["prediction"] for row in rows} == {"rejected"}
     assert all(row["explanation"].startswith("Decided as rejected by costs, priors or rejection") for row in rows)
+
+
+@pytest.mark.filterwarnings("always:device=")
+def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
+    def none():
+        raise backend.DeviceError("device='cuda' found no GPU; use device='cpu'.")
+
+    monkeypatch.setattr(backend, "_cuda", none)
+    backend.say_cpu.cache_clear()
+    words = ("compare", fruit, "--learners", "ridge,kernel-svm", "--codes", "one-vs-all", "--cv", "3", "--device")
+    done = run("fit", fruit, "--learner", "kernel-svm", "--param", "device=cuda", "--out", tmp_path / "m.skops")
+    for refused in (done, run(*words, "cuda")):
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert "found no GPU" in refused.err
+    done = run(*words, "auto")
+    assert done.code == 0
+    assert "uses the CPU" in done.err
+    assert "kernel-svm one-vs-all" in done.out

@@ -27,7 +27,7 @@ DEVICES = ("cpu", "cuda", "auto")
 DEVICE_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
-class DeviceError(RuntimeError):
+class DeviceError(OSError):
     """A device that was asked for can't be used, or fails."""
 
 

@@ -17,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import check_n_jobs
 from outputcodes._ground.words import listed
-from outputcodes._kernel_machines.device.backend import check_device
+from outputcodes._kernel_machines.device.backend import as_device, check_device
 from outputcodes.app.run.finishing import finish
+from outputcodes.app.run.fitting import sorted_as_text
 from outputcodes.app.run.plan import Plan
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.systems import build, is_ours
@@ -113,6 +114,7 @@ def compare_table(
     check_metric(metric)
     check_n_jobs(n_jobs)
     check_device(device)
+    as_device(device)  # a GPU that is not there is an error before anything is measured, or the CPU with a warning
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)
@@ -130,7 +132,8 @@ def compare_table(
             notes.append(f"Left out by the time limit: {listed(measured.late)}.")
         if not results:
             raise ValueError("Nothing could be compared. " + " ".join(notes))
-        notes = [*source.table.notes, *source.splits.notes, *plan.left_out, *notes]
+        in_order = sorted_as_text(source.table, {cell.code for cell in plan.cells if cell.code})
+        notes = [*source.table.notes, *source.splits.notes, *plan.left_out, *in_order, *notes]
         rows = ranked(one_row_each(results), metric=metric, test_to_train=source.splits.test_to_train)
         notes += caveats(rows)
         mark = hashlib.sha256(repr((described, notes)).encode()).hexdigest()

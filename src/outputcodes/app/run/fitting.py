@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ def fit_file(
     model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
     final = model[-1]
     facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name}
-    if notes := [*table.notes, *_sorted_as_text(table, code)]:
+    if notes := [*table.notes, *sorted_as_text(table, [code])]:
         facts["notes"] = notes
     if isinstance(final, OutputCodeClassifier):
         # These probabilities decode in place of the decoder.
@@ -100,14 +100,16 @@ def _check_alone(learner: str | None, **given: str | None) -> None:
             )
 
 
-def _sorted_as_text(table: Table, code: str | None) -> list[str]:
+def sorted_as_text(table: Table, codes: Collection[str | None]) -> list[str]:
     """Return a note where an ordinal code takes words in alphabetical order, which is seldom that of their meaning."""
     classes = table.schema.classes
-    if code not in CODES or not CODES[code]().ordered or table.schema.order or table.target.dtype.kind == "i":
+    if table.schema.order or table.target.dtype.kind == "i":
         return []
     return [
-        f"code={code!r} (--code {code}) takes the classes in alphabetical order, {quoted(classes)}; if that is not "
-        "their order from the lowest to the highest, give it: order=[…] (--order)."
+        f"The {name} code takes the classes in alphabetical order, {quoted(classes)}; if that is not their order from "
+        "the lowest to the highest, give it: order=[…] (--order)."
+        for name in CODES
+        if name in codes and CODES[name]().ordered
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -121,7 +122,8 @@ def _boost(work: _Work, rows: Rows, watched: Rows, before: int) -> Boosted:
     first = _Rounds(work, rows, before)
     losses, errors = [], []
     best, best_at = np.inf, 0
-    while before + len(first.trees) < settings.n_rounds and first.advance():
+    most = math.ceil(settings.n_rounds / (1 + FINISH)) if len(watched) else settings.n_rounds - before
+    while len(first.trees) < most and first.advance():
         if not len(watched):
             continue
         first.follow(watched)
@@ -136,7 +138,8 @@ def _boost(work: _Work, rows: Rows, watched: Rows, before: int) -> Boosted:
     trees = first.trees
     if len(watched):
         last = _Rounds(work, np.sort(np.concatenate([rows, watched])), before + len(trees))
-        while len(last.trees) < FINISH * len(trees) and last.advance():
+        most = min(math.ceil(FINISH * len(trees)), settings.n_rounds - len(trees))
+        while len(last.trees) < most and last.advance():
             pass
         trees = trees + last.trees
     return Boosted(trees, np.array(losses), np.array(errors))
