@@ -267,17 +267,18 @@ def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignor
     start = features.offsets[f] * width
     if side < 0:
         mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)
+    goes_left = np.zeros(missing + 1, np.int64)
+    for code in range(missing + 1):
+        goes_left[code] = subset[code] if side < 0 else code <= cut or (side == 1 and code == missing)
     middle, right = first, 0
     for p in range(first, last):
+        # Which way a row goes can't be foretold, so that writing to both sides is faster than a branch.
         row = order[p]
-        code = codes[row, f]
-        goes_left = subset[code] if side < 0 else code <= cut or (side == 1 and code == missing)
-        if goes_left:
-            order[middle] = row
-            middle += 1
-        else:
-            tree.spare[right] = row
-            right += 1
+        left: int = goes_left[codes[row, f]]
+        order[middle] = row
+        tree.spare[right] = row
+        middle += left
+        right += 1 - left
     for p in range(right):
         order[middle + p] = tree.spare[p]
     record = tree.nodes[node]

@@ -6,7 +6,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.multinomial import LONGEST, MANY, Multinomial
-from outputcodes.learners.trees.boosted.sketches import random_signs
+from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch, random_signs
 
 N, RATE, L2 = 30, 0.5, 0.2
 
@@ -17,12 +17,22 @@ def moved(state, width, seed=0):
     order, segments = rng.permutation(N).astype(np.uint32), np.array([[0, 12], [12, 13], [13, N]])
     steps, sketch = rng.normal(size=(3, width)).astype(np.float32), rng.normal(size=(4, width)).astype(np.float32)
     G, h = np.empty((N, 4), np.float32), np.empty(N, np.float32)
-    state.advance(order, segments, range(3), np.exp(steps), sketch, G, h)
+    behind = ((0, 0), (0, state.lanes - width))
+    given = np.pad(steps, behind)
+    state.advance(order, segments, LeafValues(given, np.exp(given), given), Sketch(np.pad(sketch, behind), G, h))
     F = state.base + steps[np.repeat([0, 1, 2], np.diff(segments).ravel())][np.argsort(order)]
     return F, sketch, G, h, order, segments
 
 
-@pytest.mark.parametrize("k", [2, 5])
+def stepped(state, tree):
+    """The Newton steps of three leaves."""
+    values = LeafValues(*np.empty((3, 3, state.lanes), np.float32))
+    nothing = Sketch(np.empty((0, state.lanes), np.float32), np.empty((N, 0), np.float32), np.empty(N, np.float32))
+    state.step(tree, range(3), RATE, L2, values, nothing)
+    return values.steps
+
+
+@pytest.mark.parametrize("k", [2, 5, 17])
 def test_multinomial_gradients_by_differences(k):
     rng = np.random.default_rng(k)
     y, weight = rng.integers(k, size=N), rng.random(N) + 0.5
@@ -48,8 +58,7 @@ def test_multinomial_newton_steps(k):
     state = Multinomial(y, weight, k, np.arange(N))
     F, _, _, _, order, segments = moved(state, k)
     tree = type("Tree", (), {"order": order, "segments": segments})
-    values = np.empty((3, k), np.float32)
-    state.steps(tree, range(3), RATE, L2, values, np.empty_like(values))
+    values = stepped(state, tree)
     P = softmax(F, axis=1)
     for leaf, (first, last) in enumerate(segments):
         rows = order[first:last]
@@ -61,7 +70,8 @@ def test_multinomial_newton_steps(k):
             absent = np.setdiff1d(np.arange(k), y[rows])
             expected[absent] = RATE * g[absent].sum() / h[absent].sum()
             expected -= expected[absent[0]]
-        np.testing.assert_allclose(values[leaf], expected, atol=2e-5)
+        np.testing.assert_allclose(values[leaf, :k], expected, atol=2e-5)
+        assert not values[leaf, k:].any()
 
 
 def columns(seed):
@@ -83,16 +93,15 @@ def test_logistic_gradients_and_steps():
     bend = 4 * size * expit(2 * F) * expit(-2 * F)
     np.testing.assert_allclose(G, gradient @ sketch.T, atol=2e-5)
     np.testing.assert_allclose(h, bend.sum(axis=1), atol=1e-5)
+    mean, errors = state.loss(np.arange(N))
+    assert mean == pytest.approx(loss(F).sum() / size.sum(), abs=1e-5)
+    assert errors == pytest.approx((size * (sign * F <= 0)).sum() / size.sum())
     tree = type("Tree", (), {"order": order, "segments": segments})
-    values = np.empty((3, 5), np.float32)
-    state.steps(tree, range(3), RATE, L2, values, np.empty_like(values))
+    values = stepped(state, tree)
     for leaf, (first, last) in enumerate(segments):
         rows = order[first:last]
         expected = RATE * gradient[rows].sum(axis=0) / (bend[rows].sum(axis=0) + L2)
         np.testing.assert_allclose(values[leaf], np.clip(expected, -LONGEST, LONGEST), atol=2e-5)
-    mean, errors = state.loss(np.arange(N))
-    assert mean == pytest.approx(loss(F).sum() / size.sum(), abs=1e-5)
-    assert errors == pytest.approx((size * (sign * F <= 0)).sum() / size.sum())
 
 
 def test_sketches_never_lose_all_gradients():

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from outputcodes._histograms.vector_growth import GrowingTree
 from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
+from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
-Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 
 
@@ -51,18 +51,24 @@ class LogisticColumns:
         """Start from margins (n, L) of earlier rounds, and from what these started from."""
         self.base, self.F = base, F.astype(np.float32)
 
-    def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
-        """Set values[l], (L,), to the Newton steps of some leaves."""
-        state = self.F, self.y, self.weight, self.signed
-        where = tree.order, tree.segments, leaves.start, leaves.stop
-        leaf_steps(*state, *where, np.float32(rate), np.float32(l2), values, room)
+    @property
+    def lanes(self) -> int:
+        """The number of columns."""
+        return self.width
 
-    def advance(
-        self, order: Any, segments: Any, leaves: range, factors: Floats, sketch: Floats, G: Floats, h: Floats
+    def step(
+        self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
     ) -> None:
-        """Add the logarithms of the factors of the leaves to the margins, and sketch the gradients that result."""
-        state = self.F, self.y, self.weight, self.signed
-        advance(*state, order, segments, leaves.start, leaves.stop, np.log(factors), sketch, G, h)
+        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
+        where = tree.order, tree.segments, leaves.start, leaves.stop
+        step_leaves(*self._state(), *where, np.float32(rate), np.float32(l2), values, sketch)
+
+    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
+        """Take the steps that all leaves have, and sketch the gradients that result."""
+        advance_leaves(*self._state(), order, segments, values, sketch)
+
+    def _state(self) -> tuple[NDArray[Any], ...]:
+        return self.F, self.y, self.weight, self.signed
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss over rows and columns, and the share of wrong signs, of some rows."""
@@ -84,42 +90,53 @@ def slope_of(sign, margin):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def leaf_steps(F, y, weight, signed, order, segments, first, last, rate, l2, values, curvature):  # type: ignore[no-untyped-def]
-    """Set values[l] to rate · Σ gradients / (Σ curvatures + l2), column by column, for the leaves first..last-1."""
+def find_steps(F, y, weight, signed, rows, rate, l2, g, h):  # type: ignore[no-untyped-def]
+    """Set g to rate · Σ gradients / (Σ curvatures + l2) of a leaf with these rows, column by column."""
     L = F.shape[1]
-    for leaf in range(first, last):
-        g, h = values[leaf], curvature[leaf]
+    for j in range(L):
+        g[j] = 0.0
+        h[j] = 0.0
+    for i in rows:
+        w, signs = weight[i], signed[y[i]]
         for j in range(L):
-            g[j] = 0.0
-            h[j] = 0.0
-        for p in range(segments[leaf, 0], segments[leaf, 1]):
-            i = order[p]
-            w, signs = weight[i], signed[y[i]]
-            for j in range(L):
-                slope, bend = slope_of(signs[j], F[i, j])
-                g[j] += w * slope
-                h[j] += w * bend
-        for j in range(L):
-            g[j] = min(max(rate * g[j] / (h[j] + l2), -LONGEST), LONGEST) if h[j] > 0.0 else 0.0
+            slope, bend = slope_of(signs[j], F[i, j])
+            g[j] += w * slope
+            h[j] += w * bend
+    for j in range(L):
+        g[j] = min(max(rate * g[j] / (h[j] + l2), -LONGEST), LONGEST) if h[j] > 0.0 else 0.0
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def advance(F, y, weight, signed, order, segments, first, last, steps, sketch, G, h):  # type: ignore[no-untyped-def]
-    """Add the steps of their leaf to the rows of F; set G[i] = w_i Σ_j sketch[:, j] gradient_ij and h[i] likewise."""
-    L, m = F.shape[1], len(sketch)
+def advance_rows(F, y, weight, signed, rows, step, sketch):  # type: ignore[no-untyped-def]
+    """Add the steps of their leaf to some rows of F; set G[i] = w_i Σ_j code[:, j] gradient_ij and h[i] likewise."""
+    L, m = F.shape[1], len(sketch.code)
     along = np.empty(L, np.float32)
-    for leaf in range(first, last):
-        step = steps[leaf]
-        for p in range(segments[leaf, 0], segments[leaf, 1]):
-            i = order[p]
-            signs, total = signed[y[i]], 0.0
+    for i in rows:
+        signs, total = signed[y[i]], 0.0
+        for j in range(L):
+            F[i, j] += step[j]
+            along[j], bend = slope_of(signs[j], F[i, j])
+            total += bend
+        for q in range(m):
+            column, sum_along = sketch.code[q], np.float32(0.0)
             for j in range(L):
-                F[i, j] += step[j]
-                along[j], bend = slope_of(signs[j], F[i, j])
-                total += bend
-            for q in range(m):
-                column, sum_along = sketch[q], np.float32(0.0)
-                for j in range(L):
-                    sum_along += column[j] * along[j]
-                G[i, q] = weight[i] * sum_along
-            h[i] = weight[i] * total
+                sum_along += column[j] * along[j]
+            sketch.G[i, q] = weight[i] * sum_along
+        sketch.h[i] = weight[i] * total
+
+
+@njit(nogil=True, cache=True)
+def step_leaves(F, y, weight, signed, order, segments, first, last, rate, l2, values, sketch):  # type: ignore[no-untyped-def]
+    """Find and take the steps of the leaves first..last-1."""
+    for leaf in range(first, last):
+        rows, steps = order[segments[leaf, 0] : segments[leaf, 1]], values.steps[leaf]
+        find_steps(F, y, weight, signed, rows, rate, l2, steps, values.curvature[leaf])
+        advance_rows(F, y, weight, signed, rows, steps, sketch)
+
+
+@njit(nogil=True, cache=True)
+def advance_leaves(F, y, weight, signed, order, segments, values, sketch):  # type: ignore[no-untyped-def]
+    """Take the steps of all leaves."""
+    for leaf in range(len(segments)):
+        rows = order[segments[leaf, 0] : segments[leaf, 1]]
+        advance_rows(F, y, weight, signed, rows, values.steps[leaf], sketch)

@@ -1,12 +1,13 @@
 """The multinomial loss -Σ_i w_i ln P_i,y(i), P = softmax(F): gradients, sketches and Newton steps.
 
 P is kept in place of F. A leaf with the values v multiplies the rows of P by exp(v), and their sums become 1 again in
-the same pass: no exponential per row and class. The rows of P are stored up to a factor, `scale`.
+the same pass: no exponential per row and class. The rows of P are stored up to a factor, `scale`, and are padded with
+zeros to whole vectors of a processor.
 """
 
 from __future__ import annotations
 
-from math import log
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from outputcodes._histograms.vector_growth import GrowingTree
+from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 # No probability falls below this, and no step is longer than that.
@@ -22,7 +24,6 @@ LEAST, LONGEST = 1e-7, 4.0
 # With more classes than this, those without a row in a leaf take one step together there.
 MANY = 64
 
-Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
 
 
@@ -44,42 +45,39 @@ class Multinomial:
         share = np.bincount(y[rows], weight[rows], k)
         # A class whose rows are all held out, or a given class without rows, still has a probability.
         self.base = np.log((share + 1e-3 * share.sum() / k) / (share.sum() * (1 + 1e-3)))
-        self.P = np.tile(np.exp(self.base).astype(np.float32), (len(y), 1))
-        self.scale = np.ones(len(y), np.float32)
+        self.least = np.zeros(whole_vectors(k), np.float32)
+        self.least[:k] = LEAST
+        self.P, self.scale = np.zeros((len(y), self.lanes), np.float32), np.ones(len(y), np.float32)
+        self.P[:, :k] = np.exp(self.base)
 
     @property
     def width(self) -> int:
         """The number of classes."""
         return len(self.base)
 
+    @property
+    def lanes(self) -> int:
+        """The length of a row of P."""
+        return len(self.least)
+
     def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """Start from scores (n, k) of earlier rounds, and from what these started from."""
-        self.base, self.P = base, np.maximum(softmax(F, axis=1).astype(np.float32), np.float32(LEAST))
+        self.base, self.P[:, : self.width] = base, np.maximum(softmax(F, axis=1), LEAST)
 
-    def steps(self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
-        """Set values[l], (k,), to the Newton steps of some leaves."""
-        leaf_steps(
-            self.P,
-            self.scale,
-            self.y,
-            self.weight,
-            tree.order,
-            tree.segments,
-            leaves.start,
-            leaves.stop,
-            np.float32(rate),
-            np.float32(l2),
-            self.width > MANY,
-            values,
-            room,
-        )
-
-    def advance(
-        self, order: Any, segments: Any, leaves: range, factors: Floats, sketch: Floats, G: Floats, h: Floats
+    def step(
+        self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
     ) -> None:
-        """Multiply the probabilities by the factors of the leaves, and sketch the gradients that result."""
-        state = self.P, self.scale, self.y, self.weight
-        advance(*state, order, segments, leaves.start, leaves.stop, factors, sketch, G, h)
+        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
+        state, where = self._state(), (tree.order, tree.segments, leaves.start, leaves.stop)
+        rules = np.float32(rate), np.float32(l2), self.width, self.width > MANY
+        step_leaves(*state, *where, *rules, values, sketch)
+
+    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
+        """Take the steps that all leaves have, and sketch the gradients that result."""
+        advance_leaves(*self._state(), order, segments, values, sketch)
+
+    def _state(self) -> tuple[NDArray[Any], ...]:
+        return self.P, self.scale, self.y, self.weight, self.least
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
@@ -87,86 +85,115 @@ class Multinomial:
         return lost / total, wrong / total
 
 
-@njit(nogil=True, cache=True)
+def whole_vectors(k: int) -> int:
+    """Return the smallest multiple of 16 (of 8 for few classes) that is at least k.
+
+    >>> [whole_vectors(k) for k in (3, 10, 26)]
+    [8, 16, 32]
+    """
+    return 8 if k <= 8 else -(-k // 16) * 16
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "nnan", "nsz"})
 def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
     """Return Σ -w ln p_y, the weight of the rows whose class is not the most probable one, and that of all rows."""
     lost, wrong, total = 0.0, 0.0, 0.0
     for i in rows:
-        row, best = P[i], 0
-        for c in range(1, len(row)):
-            if row[c] > row[best]:
-                best = c
-        lost -= weight[i] * log(float(row[y[i]]) * scale[i])
-        wrong += weight[i] if best != y[i] else 0.0
+        row, own = P[i], P[i, y[i]]
+        best = own
+        for c in range(len(row)):
+            best = max(best, row[c])
+        missed = best > own
+        for c in range(y[i]):
+            # Of equal ones the first class is the answer.
+            missed |= row[c] == best
+        lost -= weight[i] * log(float(own) * scale[i])
+        wrong += weight[i] if missed else 0.0
         total += weight[i]
     return lost, wrong, total
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def leaf_steps(P, scale, y, weight, order, segments, first, last, rate, l2, shared, values, curvature):  # type: ignore[no-untyped-def]
-    """Set values[l] to the Newton steps rate · Σ w (e_y - p) / (Σ w p (1 - p) + l2) for the leaves first..last-1.
+def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: ignore[no-untyped-def]
+    """Set g to the Newton steps rate · Σ w (e_y - p) / (Σ w p (1 - p) + l2) of a leaf with these rows.
 
     With `shared`, the classes without a row in a leaf take one step together. As adding a number to all classes changes
     no probability, it is subtracted, and theirs are exactly 0.
     """
-    k = P.shape[1]
-    for leaf in range(first, last):
-        g, h = values[leaf], curvature[leaf]
-        for c in range(k):
-            g[c] = 0.0
-            h[c] = 0.0
-        for p in range(segments[leaf, 0], segments[leaf, 1]):
-            i = order[p]
-            row, s, w = P[i], scale[i], weight[i]
-            for c in range(k):
-                x = row[c] * s
-                g[c] -= w * x
-                h[c] += w * (x - x * x)
-        absent_g, absent_h = g.dtype.type(0.0), g.dtype.type(0.0)
-        for c in range(k):
-            absent_g += g[c]
-            absent_h += h[c] + l2
-        for p in range(segments[leaf, 0], segments[leaf, 1]):
-            c = y[order[p]]
-            if h[c] >= 0.0:
-                absent_g -= g[c]
-                absent_h -= h[c] + l2
-                h[c] = -h[c] - l2  # marks a class that is here
-            g[c] += weight[order[p]]
-        together = g.dtype.type(0.0)
-        if shared and absent_h > l2 / 2:
-            together = min(max(rate * absent_g / absent_h, -LONGEST), LONGEST)
-        for c in range(k):
-            if h[c] < 0.0:
-                g[c] = min(max(rate * g[c] / -h[c], -LONGEST), LONGEST) - together
-            else:
-                g[c] = 0.0 if shared else min(max(rate * g[c] / (h[c] + l2), -LONGEST), LONGEST)
+    lanes = P.shape[1]
+    for c in range(lanes):
+        g[c] = 0.0
+        h[c] = 0.0
+    for i in rows:
+        row, s, w = P[i], scale[i], weight[i]
+        for c in range(lanes):
+            x = row[c] * s
+            g[c] -= w * x
+            h[c] += w * (x - x * x)
+    absent_g, absent_h = g.dtype.type(0.0), g.dtype.type(0.0)
+    for c in range(k):
+        absent_g += g[c]
+        absent_h += h[c] + l2
+    for i in rows:
+        c = y[i]
+        if h[c] >= 0.0:
+            absent_g -= g[c]
+            absent_h -= h[c] + l2
+            h[c] = -h[c] - l2  # marks a class that is here
+        g[c] += weight[i]
+    together = g.dtype.type(0.0)
+    if shared and absent_h > l2 / 2:
+        together = min(max(rate * absent_g / absent_h, -LONGEST), LONGEST)
+    for c in range(k):
+        if h[c] < 0.0:
+            g[c] = min(max(rate * g[c] / -h[c], -LONGEST), LONGEST) - together
+        else:
+            g[c] = 0.0 if shared else min(max(rate * g[c] / (h[c] + l2), -LONGEST), LONGEST)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def advance(P, scale, y, weight, order, segments, first, last, factors, sketch, G, h):  # type: ignore[no-untyped-def]
-    """Multiply the rows of P in the leaves first..last-1 by the factors of their leaf; sketch the new gradients.
+def advance_rows(P, scale, y, weight, least, rows, factor, sketch):  # type: ignore[no-untyped-def]
+    """Multiply some rows of P by the factors of their leaf; sketch the new gradients.
 
-    G[i] = w_i Σ_c sketch[:, c] (e_y - p)_c and h[i] = w_i (1 - Σ_c p_c²).
+    G[i] = w_i Σ_c code[:, c] (e_y - p)_c and h[i] = w_i (1 - Σ_c p_c²).
     """
-    k, m = P.shape[1], len(sketch)
+    lanes, m = P.shape[1], len(sketch.code)
+    for i in rows:
+        row, s = P[i], scale[i]
+        total, squares = P.dtype.type(0.0), P.dtype.type(0.0)
+        for c in range(lanes):
+            x = max(row[c] * s * factor[c], least[c])
+            row[c] = x
+            total += x
+            squares += x * x
+        inverse = P.dtype.type(1.0) / total
+        scale[i] = inverse
+        for j in range(m):
+            signs = sketch.code[j]
+            along = P.dtype.type(0.0)
+            for c in range(lanes):
+                along += row[c] * signs[c]
+            sketch.G[i, j] = weight[i] * (signs[y[i]] - along * inverse)
+        sketch.h[i] = weight[i] * (P.dtype.type(1.0) - squares * inverse * inverse)
+
+
+@njit(nogil=True, cache=True)
+def step_leaves(  # type: ignore[no-untyped-def]
+    P, scale, y, weight, least, order, segments, first, last, rate, l2, k, shared, values, sketch
+):
+    """Find and take the steps of the leaves first..last-1, one after the other: its rows are in cache only once."""
     for leaf in range(first, last):
-        factor = factors[leaf]
-        for q in range(segments[leaf, 0], segments[leaf, 1]):
-            i = order[q]
-            row, s = P[i], scale[i]
-            total, squares = P.dtype.type(0.0), P.dtype.type(0.0)
-            for c in range(k):
-                x = max(row[c] * s * factor[c], P.dtype.type(LEAST))
-                row[c] = x
-                total += x
-                squares += x * x
-            inverse = P.dtype.type(1.0) / total
-            scale[i] = inverse
-            for j in range(m):
-                signs = sketch[j]
-                along = P.dtype.type(0.0)
-                for c in range(k):
-                    along += row[c] * signs[c]
-                G[i, j] = weight[i] * (signs[y[i]] - along * inverse)
-            h[i] = weight[i] * (P.dtype.type(1.0) - squares * inverse * inverse)
+        rows = order[segments[leaf, 0] : segments[leaf, 1]]
+        steps, factor = values.steps[leaf], values.factors[leaf]
+        find_steps(P, scale, y, weight, rows, rate, l2, k, shared, steps, values.curvature[leaf])
+        for c in range(len(steps)):
+            factor[c] = exp(steps[c])
+        advance_rows(P, scale, y, weight, least, rows, factor, sketch)
+
+
+@njit(nogil=True, cache=True)
+def advance_leaves(P, scale, y, weight, least, order, segments, values, sketch):  # type: ignore[no-untyped-def]
+    """Take the steps of all leaves."""
+    for leaf in range(len(segments)):
+        rows = order[segments[leaf, 0] : segments[leaf, 1]]
+        advance_rows(P, scale, y, weight, least, rows, values.factors[leaf], sketch)

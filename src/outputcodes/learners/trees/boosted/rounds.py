@@ -21,6 +21,7 @@ from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
 from outputcodes.learners.trees.boosted.settings import Settings
+from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
@@ -41,13 +42,15 @@ class BoostedLoss(Protocol):
     def width(self) -> int:
         """The number of classes, or of columns."""
 
-    def steps(self, tree: Any, leaves: range, rate: float, l2: float, values: Floats, room: Floats) -> None:
-        """Set values[l], (width,), to the Newton steps of some leaves."""
+    @property
+    def lanes(self) -> int:
+        """The length of what it takes and returns for each row or leaf, which may be padded."""
 
-    def advance(
-        self, order: Any, segments: Any, leaves: range, factors: Floats, sketch: Floats, G: Floats, h: Floats
-    ) -> None:
-        """Take the steps whose exponentials are the factors, and sketch the gradients that result."""
+    def step(self, tree: Any, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch) -> None:
+        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
+
+    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
+        """Take the steps that all leaves have, and sketch the gradients that result."""
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
@@ -151,49 +154,46 @@ class _Rounds:
     def __init__(self, work: _Work, rows: Rows, before: int) -> None:
         self.loss, self.settings, self.work, self.before = work.loss, work.settings, work, before
         self.trees: list[TreeOfRound] = []
-        self.code = work.sketch(before)
-        n, m, leaves = len(work.data.codes), len(self.code), self.settings.max_leaves
-        self.G, self.h = np.zeros((n, m), np.float32), np.zeros(n, np.float32)
+        code = self._code(before)
+        n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
+        self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
+        self.unread = Sketch(code[:0], self.sketch.G, np.empty(n, np.float32))
         self.words = np.zeros((n, n_words(m)), np.int64)
         how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads, "above": work.above}
         self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, **how)
-        self.values, self.room, self.factors = np.ones((3, leaves, self.loss.width), np.float32)
-        self.grower.tree.segments[0] = 0, len(rows)
-        self._take(range(1))
+        size = leaves, self.loss.lanes
+        self.values = LeafValues(np.zeros(size, np.float32), np.ones(size, np.float32), np.empty(size, np.float32))
+        self.loss.advance(self.grower.rows, np.array([[0, len(rows)]]), self.values, self.sketch)
 
     def advance(self) -> bool:
         """Grow a tree and take its steps; return False if no question gains anything."""
-        settings, t = self.settings, self.before + len(self.trees)
-        vectors = pack(self.G, self.h, self.words)
+        settings, t, tree = self.settings, self.before + len(self.trees), self.grower.tree
+        vectors = pack(self.sketch.G, self.sketch.h, self.words)
         rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
         self.grower.ask_about(np.random.default_rng((self.work.seed, t, ASKED)))
         n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
         if n_leaves == 1:
             return False
-        blocks = list(_leaf_blocks(self.grower.tree.segments[:n_leaves]))
-        self.work.run(self._find, blocks)
-        np.exp(self.values[:n_leaves], out=self.factors[:n_leaves])
-        self.code = self.work.sketch(t + 1)
-        self.work.run(self._take, blocks)
+        self.sketch = self.sketch._replace(code=self._code(t + 1))
+        step = self.loss.step
+        how = settings.learning_rate, settings.l2, self.values, self.sketch
+        self.work.run(lambda leaves: step(tree, leaves, *how), _leaf_blocks(tree.segments[:n_leaves]))
         nodes, leaf, gain = self.grower.questions()
-        unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.code)
-        self.trees.append(TreeOfRound(nodes, leaf, sparse_leaves(self.values[:n_leaves]), gain * unit))
+        unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.sketch.code)
+        leaves = sparse_leaves(self.values.steps[:n_leaves, : self.loss.width])
+        self.trees.append(TreeOfRound(nodes, leaf, leaves, gain * unit))
         progress.reached(t + 1, settings.n_rounds, "rounds")
         return True
 
     def follow(self, rows: Rows) -> None:
         """Take the steps of the last tree on other rows."""
         order, segments = self.grower.part(rows.astype(np.uint32))
-        nothing, unread = self.code[:0], np.empty_like(self.h)
-        self.loss.advance(order, segments, range(len(segments)), self.factors, nothing, self.G, unread)
+        self.loss.advance(order, segments, self.values, self.unread)
 
-    def _find(self, leaves: range) -> None:
-        settings = self.settings
-        self.loss.steps(self.grower.tree, leaves, settings.learning_rate, settings.l2, self.values, self.room)
-
-    def _take(self, leaves: range) -> None:
-        tree = self.grower.tree
-        self.loss.advance(tree.order, tree.segments, leaves, self.factors, self.code, self.G, self.h)
+    def _code(self, t: int) -> Floats:
+        """Return the code that the tree of round t sees, (m, lanes)."""
+        code, behind = self.work.sketch(t), self.loss.lanes - self.loss.width
+        return np.pad(code, ((0, 0), (0, behind))) if behind else code
 
 
 def _leaf_blocks(segments: NDArray[np.int64]) -> Any:

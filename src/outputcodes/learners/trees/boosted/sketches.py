@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Sketch(NamedTuple):
+    """A code (m, lanes), the gradients that it makes of those of all classes, (n, m), and a curvature, (n,)."""
+
+    code: NDArray[np.float32]
+    G: NDArray[np.float32]
+    h: NDArray[np.float32]
+
+
+class LeafValues(NamedTuple):
+    """Steps of leaves, (leaves, lanes), their exponentials, and room for curvatures."""
+
+    steps: NDArray[np.float32]
+    factors: NDArray[np.float32]
+    curvature: NDArray[np.float32]
 
 
 def random_signs(width: int, columns: int, rng: np.random.Generator, *, balanced: bool) -> NDArray[np.float32]:
