@@ -74,7 +74,10 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
         pool, process = _idle.pop(count, None) or ThreadPoolExecutor(count), os.getpid()
 
         def run(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-            tasks = [pool.submit(work, item) for item in items]
+            given = list(items)
+            if len(given) == 1:  # what it reads is in the cache of this thread's processor
+                return [work(given[0])]
+            tasks = [pool.submit(work, item) for item in given]
             try:
                 return [task.result() for task in tasks]
             finally:

@@ -7,6 +7,7 @@ may share the features of large leaves, and the tree is the same for any number 
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from outputcodes._histograms.vector_splits import (
 from outputcodes._histograms.vector_sums import fill, move_sibling, n_words
 
 # A leaf with fewer values is not worth waking threads for.
-LARGE_LEAF = 1 << 17
+LARGE_LEAF = 1 << 19
 # The bins of as many features as fit in cache, 512 KiB, are filled in one pass over the rows of a large leaf.
 TILE_WORDS = 1 << 16
 
@@ -102,7 +103,9 @@ class Grower:
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
         # Room for the features with the most bins.
         size = int(np.sort(data.n_bins + 1)[d - self.n_asked :].sum()) * words
-        self.n_tiles = min(self.n_asked, max(n_threads, -(-size // TILE_WORDS)))
+        n_tiles = min(self.n_asked, max(n_threads, -(-size // TILE_WORDS)))
+        edges = np.linspace(0, self.n_asked, n_tiles + 1).astype(np.int64)
+        self.tiles = [range(first, last) for first, last in itertools.pairwise(edges.tolist())]
         self.splits = LeafSplits(np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64))
         self.cuts = FeatureCuts(np.zeros((2, self.n_asked)), np.zeros((2, self.n_asked, 2), np.int64))
         n_nodes = 2 * max_leaves - 1
@@ -122,11 +125,12 @@ class Grower:
             np.zeros(2, np.int64),
         )
 
-    def ask_about(self, rng: np.random.Generator) -> None:
+    def ask_about(self, seed: tuple[int, ...]) -> None:
         """Draw the features that the next tree may ask about, if these are not all."""
         data = self.data
         if self.n_asked == len(data.n_bins):
             return
+        rng = np.random.default_rng(seed)
         self.chosen = np.sort(rng.choice(len(data.n_bins), self.n_asked, replace=False))
         n_bins = data.n_bins[self.chosen]
         offsets = np.concatenate([[0], np.cumsum(n_bins + 1)])
@@ -136,10 +140,10 @@ class Grower:
     def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
         features, m, cuts, tree = self.features, self.m, self.cuts, self.tree
-        tiles = [range(tile[0], tile[-1] + 1) for tile in np.array_split(np.arange(self.n_asked), self.n_tiles)]
+        large = self.large_leaf if len(self.tiles) > 1 else np.iinfo(np.int64).max
         start_growth(self.rows, tree)
-        while go_on(features, words, m, rules, max_depth, self.large_leaf, self.splits, cuts, tree):
-            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), tiles)
+        while go_on(features, words, m, rules, max_depth, large, self.splits, cuts, tree):
+            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), self.tiles)
             choose(features, m, rules, cuts, self.splits, tree)
         return int(tree.counts[0])
 
@@ -256,6 +260,24 @@ def choose(features, m, rules, cuts, splits, tree):  # type: ignore[no-untyped-d
 
 
 @njit(nogil=True, cache=True)
+def part_rows(rows, spare, codes, f, goes_left):  # type: ignore[no-untyped-def]
+    """Put the rows first whose code goes to the left; return their number.
+
+    Which way a row goes can't be foretold, so that writing to both sides is faster than a branch.
+    """
+    one = np.uintp(1)
+    left, right = np.uintp(0), np.uintp(0)
+    for row in rows:
+        rows[left] = row
+        spare[right] = row
+        goes = goes_left[codes[row, f]]
+        left += goes
+        right += one - goes
+    rows[left:] = spare[:right]
+    return np.int64(left)
+
+
+@njit(nogil=True, cache=True)
 def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignore[no-untyped-def]
     """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
     which, codes, order = splits.which[leaf], features.codes, tree.order
@@ -267,20 +289,10 @@ def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignor
     start = features.offsets[f] * width
     if side < 0:
         mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)
-    goes_left = np.zeros(missing + 1, np.int64)
+    goes_left = np.zeros(missing + 1, np.uintp)
     for code in range(missing + 1):
         goes_left[code] = subset[code] if side < 0 else code <= cut or (side == 1 and code == missing)
-    middle, right = first, 0
-    for p in range(first, last):
-        # Which way a row goes can't be foretold, so that writing to both sides is faster than a branch.
-        row = order[p]
-        left: int = goes_left[codes[row, f]]
-        order[middle] = row
-        tree.spare[right] = row
-        middle += left
-        right += 1 - left
-    for p in range(right):
-        order[middle + p] = tree.spare[p]
+    middle = first + part_rows(order[first:last], tree.spare, codes, np.uintp(f), goes_left)
     record = tree.nodes[node]
     record[0], record[1], record[2], record[3], record[4] = f, cut, side, child, -1
     tree.gains[node], tree.gains[child], tree.gains[child + 1] = splits.gain[leaf], 0.0, 0.0

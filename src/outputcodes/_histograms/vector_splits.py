@@ -117,10 +117,11 @@ def scan_six(histogram, at, bins, left, total, rules, best):  # type: ignore[no-
     cut, l2, least_rows = -1, rules.l2, rules.min_rows
     a, b, c, e = left[0], left[1], left[2], left[3]
     A, B, C, E = total[0], total[1], total[2], total[3]
+    one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
     for place in range(bins):
-        q = at + 4 * place
-        if histogram[q + 3] != 0:
-            a, b, c, e = a + histogram[q], b + histogram[q + 1], c + histogram[q + 2], e + histogram[q + 3]
+        q = np.uintp(at + 4 * place)
+        if histogram[q + three] != 0:
+            a, b, c, e = a + histogram[q], b + histogram[q + one], c + histogram[q + two], e + histogram[q + three]
             if high(e) >= least_rows and high(E - e) >= least_rows:
                 value = squares(a, b, c) / (low(e) + l2) + squares(A - a, B - b, C - c) / (low(E - e) + l2)
                 if value > best * (1.0 + TIE):

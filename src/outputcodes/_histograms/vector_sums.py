@@ -106,17 +106,9 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
     `histogram` is flat, with as many words per bin as a row has.
     """
     width = words.shape[1]
-    for q in range(offsets[first] * width, offsets[last] * width):
-        histogram[q] = 0
+    histogram[offsets[first] * width : offsets[last] * width] = 0
     if width == 4:
-        for i in rows:
-            a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
-            for f in range(first, last):
-                at = (offsets[f] + codes[i, f]) * 4
-                histogram[at] += a
-                histogram[at + 1] += b
-                histogram[at + 2] += c
-                histogram[at + 3] += e
+        fill_four(codes, rows, offsets, words, np.uintp(first), np.uintp(last), histogram)
         return
     for i in rows:
         for f in range(first, last):
@@ -126,7 +118,24 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
 
 
 @njit(nogil=True, cache=True)
+def fill_four(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
+    """Add vectors of four words, the usual number. Unsigned numbers as indices are never counted from the end."""
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    for i in rows:
+        a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
+        f = first
+        while f < last:
+            at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
+            histogram[at] += a
+            histogram[at + one] += b
+            histogram[at + two] += c
+            histogram[at + three] += e
+            f += one
+
+
+@njit(nogil=True, cache=True)
 def move_sibling(parent, small, start, stop):  # type: ignore[no-untyped-def]
     """Turn a part of a region's histogram into that of what `small`, a part of the region, leaves."""
-    for q in range(start, stop):
-        parent[q] -= small[q]
+    whole, part = parent[start:stop], small[start:stop]
+    for q in range(len(whole)):
+        whole[q] -= part[q]

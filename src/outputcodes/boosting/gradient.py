@@ -52,7 +52,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     learning_rate : float, default=0.1
         The factor of the Newton steps.
     max_leaves : int or "auto", default="auto"
-        "auto" is one leaf for every 250 rows, at least 16 and at most 64.
+        "auto" is one leaf for every 200 rows, at least 16 and at most 100.
     max_depth : int, optional
     min_rows : int, default=1
         The smallest number of rows in a leaf.
@@ -71,7 +71,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     validation_fraction : float or None, default=0.1
         The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
         rounds on all rows follow. None runs all `n_rounds` on all rows.
-    n_iter_no_change : int, default=20
+    n_iter_no_change : int, default=10
         Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
         What is compared on the held-out rows.
@@ -117,7 +117,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 10,
         monitor: Literal["loss", "error"] = "loss",
         warm_start: bool = False,
         class_weight: Any = None,

@@ -44,7 +44,7 @@ class BoostedTrees(SharedLearner):
     validation_fraction : float or None, default=0.1
         The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
         rounds on all rows follow. None runs all `n_rounds` on all rows.
-    n_iter_no_change : int, default=20
+    n_iter_no_change : int, default=10
     n_jobs : int, optional
         The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
     random_state : int, optional
@@ -78,7 +78,7 @@ class BoostedTrees(SharedLearner):
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 20,
+        n_iter_no_change: int = 10,
         monitor: Literal["loss", "error"] = "loss",
         n_jobs: int | None = None,
         random_state: int | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
-# Rows whose leaves one thread handles at a time.
-ROWS_AT_A_TIME = 4096
+# Numbers of the leaves that one thread handles at a time: rows times classes.
+NUMBERS_AT_A_TIME = 1 << 19
 # Rounds on all rows after those that held some out, as a share of these.
 FINISH = 0.2
 # Seeds the choice of features apart from that of sketches.
@@ -170,14 +171,14 @@ class _Rounds:
         settings, t, tree = self.settings, self.before + len(self.trees), self.grower.tree
         vectors = pack(self.sketch.G, self.sketch.h, self.words)
         rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
-        self.grower.ask_about(np.random.default_rng((self.work.seed, t, ASKED)))
+        self.grower.ask_about((self.work.seed, t, ASKED))
         n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
         if n_leaves == 1:
             return False
         self.sketch = self.sketch._replace(code=self._code(t + 1))
         step = self.loss.step
         how = settings.learning_rate, settings.l2, self.values, self.sketch
-        self.work.run(lambda leaves: step(tree, leaves, *how), _leaf_blocks(tree.segments[:n_leaves]))
+        self.work.run(lambda leaves: step(tree, leaves, *how), self._leaf_blocks(n_leaves))
         nodes, leaf, gain = self.grower.questions()
         unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.sketch.code)
         leaves = sparse_leaves(self.values.steps[:n_leaves, : self.loss.width])
@@ -192,15 +193,18 @@ class _Rounds:
 
     def _code(self, t: int) -> Floats:
         """Return the code that the tree of round t sees, (m, lanes)."""
-        code, behind = self.work.sketch(t), self.loss.lanes - self.loss.width
-        return np.pad(code, ((0, 0), (0, behind))) if behind else code
+        code = self.work.sketch(t)
+        if self.loss.lanes == self.loss.width:
+            return code
+        padded = np.zeros((len(code), self.loss.lanes), np.float32)
+        padded[:, : self.loss.width] = code
+        return padded
 
-
-def _leaf_blocks(segments: NDArray[np.int64]) -> Any:
-    """Yield ranges of leaves with about `ROWS_AT_A_TIME` rows each."""
-    start = rows = 0
-    for leaf, (first, last) in enumerate(segments):
-        rows += last - first
-        if rows >= ROWS_AT_A_TIME or leaf == len(segments) - 1:
-            yield range(start, leaf + 1)
-            start, rows = leaf + 1, 0
+    def _leaf_blocks(self, n_leaves: int) -> list[range]:
+        """Return ranges of leaves that threads share, with about `NUMBERS_AT_A_TIME` numbers each."""
+        if self.work.n_threads == 1:
+            return [range(n_leaves)]
+        segments = self.grower.tree.segments[:n_leaves]
+        through = np.cumsum(segments[:, 1] - segments[:, 0]) * self.loss.lanes // NUMBERS_AT_A_TIME
+        edges = [0, *(1 + np.flatnonzero(np.diff(through))).tolist(), n_leaves]
+        return [range(first, last) for first, last in itertools.pairwise(edges)]

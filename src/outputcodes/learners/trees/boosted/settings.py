@@ -10,7 +10,7 @@ import numpy as np
 
 LEAST = {"n_rounds": 1, "max_leaves": 2, "min_rows": 1, "n_iter_no_change": 1}
 # Rows per leaf of the automatic number of leaves, and its bounds.
-ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 250, 16, 64
+ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 200, 16, 100
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def usual_leaves(n: int) -> int:
     """Return how many leaves a tree on n rows has, if nothing else is said: large trees overfit small tables.
 
     >>> usual_leaves(1000), usual_leaves(7500), usual_leaves(10**6)
-    (16, 30, 64)
+    (16, 37, 100)
     """
     return min(max(n // ROWS_PER_LEAF, FEWEST_LEAVES), MOST_LEAVES)
 
