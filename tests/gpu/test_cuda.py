@@ -175,3 +175,13 @@ def test_a_search_by_bounds_stays_on_the_device(digits):
         found.append(BoundSearch(model, grid).fit(X, y))
     assert found[0].best_params_ == found[1].best_params_
     np.testing.assert_allclose(found[1].cv_results_["loo_error"], found[0].cv_results_["loo_error"], atol=0.01)
+
+
+def test_inner_products_are_kept_for_a_second_kernel(digits):
+    X, y = digits
+    like = None
+    for gamma in (0.02, 0.05, 0.1):
+        model = OutputCodeClassifier(KernelSVM(C=10, gamma=gamma, device="cuda"), code="one-vs-all")
+        like = model.train(X, y, like=like)
+        alone = model.train(X, y)
+        np.testing.assert_array_equal(like.problem.data.gram.store().get(), alone.problem.data.gram.store().get())

@@ -64,7 +64,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     max_features : float or "auto", default="auto"
         The share of the features that a tree may ask about, drawn for each tree; "auto" is half of
         them, but at least 16 features and at most the larger of 64 and d^0.75.
-    max_bins : int, default=255
+    max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order: they are split by subsets.
@@ -114,7 +114,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         l2: float | Literal["auto"] = "auto",
         sketch: int | Code = 6,
         max_features: float | Literal["auto"] = "auto",
-        max_bins: int = 255,
+        max_bins: int = 64,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,

@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 
 # Products of so many rows are computed by one call.
 TILE = 8192
-# The share of the free memory that a Gram matrix may take.
-MEMORY_SHARE = 0.8
+# The share of the whole memory that a Gram matrix takes at most, and that of the free memory, if this is less.
+LARGEST_SHARE, MEMORY_SHARE = 0.75, 0.8
 FAILURES = cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError, cublas.CUBLASError
 # Its instructions for the largest number of a warp.
 LEAST_CAPABILITY = 80
@@ -101,8 +101,12 @@ class Cuda:
         """Return the Gram matrix of X; `kernel` makes the kernel of the features on the device."""
         features = like.features if like is not None and like.features.are(X) else Features(X)
         made = kernel(features)
-        if like is not None and like.features is features and _same(like.kernel, made):
+        if like is None or like.features is not features:
+            return CudaGram(self, made, features)
+        if _same(like.kernel, made):
             return like
+        # A second kernel on the same features: more may come.
+        features.keeps_products = True
         return CudaGram(self, made, features)
 
     def expand_new(self, kernel: Kernel, X: Any, anchors: Any, beta: Array, bias: Array) -> Array:
@@ -118,10 +122,11 @@ class Cuda:
 
 
 class Features:
-    """X on the device."""
+    """X on the device, and the inner products of its rows if several kernels need them."""
 
     def __init__(self, X: Any) -> None:
-        self.given = X
+        self.given, self.keeps_products = X, False
+        self._products: dict[bool, Any] = {}
         self.X = _on_device(X)
         if not bool(cp.isfinite(self.X).all()):
             raise ValueError("Input X contains NaN or infinity.")
@@ -138,7 +143,17 @@ class Features:
         """Return the features of some rows, or, if they are kernel values, those between these rows."""
         part, own = copy(self), cp.asarray(rows)
         part.given, part.X = None, self.X[own][:, own] if of_columns else self.X[own]
+        part.keeps_products, part._products = False, {}
         return part
+
+    def kept_products(self, ld: int, centred: bool) -> tuple[Any, bool]:
+        """Return room for the inner products of the rows, (n, ld), and whether they are there; None to keep nothing."""
+        if centred in self._products:
+            return self._products[centred], True
+        if not self.keeps_products or 2 * 4 * len(self.X) * ld > MEMORY_SHARE * _free_bytes():
+            return None, False
+        self._products = {centred: cp.empty((len(self.X), ld), np.float32)}
+        return self._products[centred], False
 
     def mean(self) -> Array:
         """Return the mean of each feature."""
@@ -186,7 +201,9 @@ class CudaGram:
         """Return how many rows the largest Gram matrix has that the device has memory for."""
         if self._store is not None:
             return self.n
-        return int((MEMORY_SHARE * _free_bytes() / 4) ** 0.5)
+        # By the size of the memory, so that parts of the rows are the same every time, unless it is in use.
+        free, whole = _free_bytes(), LARGEST_SHARE * cp.cuda.runtime.memGetInfo()[1]
+        return int(((whole if whole <= free else MEMORY_SHARE * free) / 4) ** 0.5)
 
     def columns_at_once(self) -> int:
         """Return how many columns the device has memory for beside the Gram matrix."""
@@ -249,28 +266,32 @@ class CudaGram:
                 self._store[:, : self.n] = self.features.X
             else:
                 self._store = cp.empty((self.n, self.ld), np.float32)
-                self._fill(self._store)
+                kept, known = self.features.kept_products(self.ld, self.kernel.centre is not None)
+                self._fill(self._store, self._store if kept is None else kept, known)
         return self._store
 
-    def _fill(self, K: Any) -> None:
+    def _fill(self, K: Any, products: Any, known: bool) -> None:
+        """Compute kernel values from inner products, which are computed first unless they are known."""
         kernel, launch = self.kernel, self.device.launch
         X = self.features.X if kernel.centre is None else self.features.X - cp.asarray(kernel.centre)
         X = X.astype(np.float32, copy=False)
         norms = cp.einsum("ij,ij->i", X, X, dtype=np.float64).astype(np.float32)
-        coarse = (X.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-        fine = X - coarse
         infinite = cp.zeros(1, np.int32)
-        left, right = cp.concatenate([fine, coarse, coarse], 1), cp.concatenate([coarse, fine, coarse], 1)
+        if not known:
+            coarse = (X.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+            fine = X - coarse
+            left, right = cp.concatenate([fine, coarse, coarse], 1), cp.concatenate([coarse, fine, coarse], 1)
         for a in range(0, self.n, TILE):
             h = min(TILE, self.n - a)
             for b in range(0, a + 1, TILE):
                 w = min(TILE, self.n - b)
-                _multiply(left[a : a + h], right[b : b + w], K, a * self.ld + b, self.ld)
+                if not known:
+                    _multiply(left[a : a + h], right[b : b + w], products, a * self.ld + b, self.ld)
                 corner = (np.int64(number) for number in (self.ld, a, b, h, w))
                 parameters = float(kernel.gamma), float(kernel.coef0), float(kernel.degree)
                 grid = (-(-w // 32), -(-h // 32))
                 kind, last = KINDS[str(kernel.name)], (norms, a != b, infinite)
-                launch("finish_tile", grid, (32, 8), K, *corner, kind, *parameters, *last)
+                launch("finish_tile", grid, (32, 8), products, K, *corner, kind, *parameters, *last)
         if int(infinite[0]):
             raise NonFiniteKernelError
 

@@ -340,16 +340,17 @@ extern "C" __global__ void subtract(const int *active, const float *K, long long
         if (i + q < n) e[(long long)j * n + i + q] -= sum[q] + offset * shift;
 }
 
-// Turn a tile of inner products K[a0 : a0 + h, b0 : b0 + w] into kernel values, and write its mirror image.
+// Turn a tile of inner products P[a0 : a0 + h, b0 : b0 + w] into kernel values K, which may be the same matrix, and write
+// its mirror image.
 // kind 0 linear, 1 rbf, 2 poly, 3 sigmoid. *infinite becomes 1 if a value is not finite. Blocks of 32 × 8 threads on tiles of 32 × 32.
-extern "C" __global__ void finish_tile(float *K, long long ld, long long a0, long long b0, long long h, long long w, int kind, float gamma,
+extern "C" __global__ void finish_tile(const float *P, float *K, long long ld, long long a0, long long b0, long long h, long long w, int kind, float gamma,
                                        float coef0, float degree, const float *norms, int mirror, int *infinite) {
     __shared__ float tile[32][33];
     long long b = b0 + blockIdx.x * 32 + threadIdx.x;
     for (int r = threadIdx.y; r < 32; r += 8) {
         long long a = a0 + blockIdx.y * 32 + r;
         if (a < a0 + h && b < b0 + w) {
-            float v = K[a * ld + b];
+            float v = P[a * ld + b];
             if (kind == 1) {
                 float far = norms[a] + norms[b] - 2.0f * v;
                 if (!isfinite(far)) *infinite = 1;

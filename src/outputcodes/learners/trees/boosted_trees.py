@@ -75,7 +75,7 @@ class BoostedTrees(SharedLearner):
         l2: float | Literal["auto"] = "auto",
         sketch: int = 6,
         max_features: float | Literal["auto"] = "auto",
-        max_bins: int = 255,
+        max_bins: int = 64,
         categorical_features: ArrayLike | None = None,
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,

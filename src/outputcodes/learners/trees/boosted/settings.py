@@ -81,12 +81,12 @@ def usual_share(d: int) -> float:
     """Return the share of d features that a tree may ask about, if nothing else is said.
 
     Trees that don't see all features differ more, and are faster: half of the features, but at least 16 and at most the
-    larger of 64 and d^0.75.
+    larger of 64 and d^⅔.
 
     >>> [round(d * usual_share(d)) for d in (10, 20, 64, 617)]
-    [10, 16, 32, 124]
+    [10, 16, 32, 72]
     """
-    most = max(64.0, float(d**0.75))
+    most = max(64.0, float(d ** (2 / 3)))
     return float(min(1.0, max(16.0, min(d / 2, most)) / d))
 
 
