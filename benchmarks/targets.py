@@ -44,6 +44,8 @@ TARGETS = (
     Target("kernel_svm", "fit ratio", least=1.0, named_by=("code",)),
     Target("stumps", "faster of LightGBM, XGBoost / ours", least=1.0, named_by=("data", "code")),
     Target("boosting_rounds", "faster peer / MO", least=1.0),
+    Target("boosted_trees_cost", "first use s", most=5.0, named_by=()),
+    Target("boosted_trees_cost", "model MB", most=200, named_by=()),
     Target("calibration", "time ratio one-vs-all", most=3.0),
     Target("calibration", "time ratio all-pairs", most=3.0),
     Target("calibration", "time ratio dense", most=3.0),

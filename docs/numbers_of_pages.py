@@ -97,6 +97,18 @@ def pairs_speed() -> tuple[str]:
     return (f"{min(found):.1f} to {max(found):.1f}",)
 
 
+def tree_speed() -> tuple[str, ...]:
+    """Return the speed of boosted trees on letter, and the errors of ours and of LightGBM."""
+    columns = {"LightGBM / ours": ".1f", "ours error %": ".1f", "LightGBM error %": ".1f"}
+    return tuple(facts.value("boosted_trees_tables", c, f, data="letter", threads=1) for c, f in columns.items())
+
+
+def gpu_speed() -> tuple[str, ...]:
+    """Return the rows of MNIST, and the seconds of one-vs-all on a GPU."""
+    columns = {"n": ",", "fit s": ".1f"}
+    return tuple(facts.value("gpu_sets", c, f, data="mnist", code="one-vs-all") for c, f in columns.items())
+
+
 def columns_of(name: str) -> Callable[[], tuple[str]]:
     """Return what counts the columns of a code for ten classes."""
     return lambda: (str(as_code(name).draw(10, random_state=0).shape[1]),)
@@ -144,6 +156,8 @@ NUMBERS = (
         stump_speed,
     ),
     Entry(README, r"their ratio is (.+?) there", pairs_speed),
+    Entry(README, r"on letter it is (.+?) times as fast as LightGBM .*?, with (.+?) % .*? of (.+?) %", tree_speed),
+    Entry(README, r"MNIST's (.+?) rows one-vs-all in (.+?) s", gpu_speed),
     *(
         Entry("docs/guide.md", rf'\| `"{name}"` \| (\d+) \|', columns_of(name))
         for name in ("all-pairs", "one-vs-all", "sparse", "dense", "ordinal", "complete", "ternary-complete")
