@@ -15,6 +15,11 @@ try:
 except backend.DeviceError as error:
     pytest.skip(f"NOT TESTED, there is no GPU: {error}", allow_module_level=True)
 
+import cupy as cp
+
+from outputcodes._kernel_machines.device import cuda
+from outputcodes._kernel_machines.device.cuda import CudaGram
+
 
 @pytest.fixture(scope="module")
 def digits():
@@ -62,8 +67,6 @@ def test_the_same_bits_every_time(digits):
 
 
 def test_arrays_on_the_device_are_taken_as_they_are(digits):
-    import cupy as cp
-
     X, y = digits
     host = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
     there = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(cp.asarray(X), y)
@@ -73,8 +76,6 @@ def test_arrays_on_the_device_are_taken_as_they_are(digits):
 
 
 def test_parts_of_the_rows(digits, monkeypatch):
-    from outputcodes._kernel_machines.device.cuda import CudaGram
-
     X, y = digits
     whole = OutputCodeClassifier(KernelSVM(C=10, gamma=0.05, device="cuda"), code="one-vs-all").fit(X, y)
     monkeypatch.setattr(CudaGram, "room", lambda gram: 600)
@@ -120,8 +121,6 @@ def test_a_binary_svm_takes_arrays_on_the_device(digits, kind):
 
 
 def test_nan_and_kernel_values_on_the_device(digits):
-    import cupy as cp
-
     X, y = digits
     model = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
     odd = cp.asarray(X).copy()
@@ -137,8 +136,6 @@ def test_nan_and_kernel_values_on_the_device(digits):
 
 @pytest.mark.parametrize("room", [10**6, 600])
 def test_columns_in_blocks(digits, monkeypatch, room):
-    from outputcodes._kernel_machines.device.cuda import CudaGram
-
     X, y = digits
     monkeypatch.setattr(CudaGram, "room", lambda gram: room)
     model = OutputCodeClassifier(KernelSVM(C=10, gamma=0.05, device="cuda"), code="all-pairs")
@@ -148,15 +145,13 @@ def test_columns_in_blocks(digits, monkeypatch, room):
 
 
 def test_too_little_memory(digits):
-    import cupy as cp
-
     X, y = digits
     pool = cp.get_default_memory_pool()
     pool.free_all_blocks()
     backend.say_cpu.cache_clear()
     pool.set_limit(size=pool.used_bytes() + (1 << 20))
     try:
-        with pytest.raises(backend.DeviceError, match=r"too little memory .* device='cpu'"):
+        with pytest.raises(backend.DeviceError, match=r"too little memory; .* device='cpu'"):
             OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
         with pytest.warns(UserWarning, match="device='auto' uses the CPU: The GPU has too little memory"):
             found = OutputCodeClassifier(KernelSVM(device="auto"), code="one-vs-all").fit(X, y)
@@ -186,3 +181,21 @@ def test_inner_products_are_kept_for_a_second_kernel(digits):
         alone = model.train(X, y)
         found, expected = (trained.problem.data.gram.store()[:, : len(X)].get() for trained in (like, alone))
         np.testing.assert_array_equal(found, expected)
+        assert len(like.problem.data.gram.features._products) == (gamma > 0.02)
+
+
+def test_a_matrix_that_could_not_be_computed_is_not_kept(digits, monkeypatch):
+    X, y = digits
+    learner, M = KernelSVM(gamma=0.05, device="cuda"), np.where(np.eye(10), 1, -1).astype(np.int8)
+    data = learner.prepare(X)
+    multiply = cuda._multiply
+
+    def fail(*arguments):
+        raise cp.cuda.memory.OutOfMemoryError(1, 1, 1)
+
+    monkeypatch.setattr(cuda, "_multiply", fail)
+    with pytest.raises(backend.DeviceError, match="too little memory"):
+        learner.fit_columns(data, y, M)
+    monkeypatch.setattr(cuda, "_multiply", multiply)
+    found, expected = (learner.fit_columns(given, y, M).margins(X) for given in (data, learner.prepare(X)))
+    np.testing.assert_array_equal(found, expected)

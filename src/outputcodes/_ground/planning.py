@@ -49,16 +49,14 @@ class Planning:
     unsuited: Callable[[Size], str | None] = suits_all
 
 
-def too_many_rows(size: Size) -> str | None:
+def too_many_rows(size: Size, most: int = KERNEL_ROWS) -> str | None:
     """Return why a kernel method, whose time grows with the square of the rows, is not tried, or None."""
-    if size.rows <= KERNEL_ROWS:
-        return None
-    return f"kernel methods are tried up to {KERNEL_ROWS} rows, and there are {size.rows}"
+    return None if size.rows <= most else f"kernel methods are tried up to {most} rows, and there are {size.rows}"
 
 
 def too_many_rows_without_a_gpu(size: Size) -> str | None:
     """Return why a kernel method that can be trained on a GPU is not tried, or None."""
-    return None if size.gpu and size.rows <= GPU_KERNEL_ROWS else too_many_rows(size)
+    return too_many_rows(size, GPU_KERNEL_ROWS if size.gpu else KERNEL_ROWS)
 
 
 def too_long_to_boost(size: Size) -> str | None:

@@ -94,7 +94,7 @@ class Grower:
         n_threads: int = 1,
         above: NDArray[np.float64] | None = None,
     ) -> None:
-        self.data, self.m, self.large_leaf, self.n_threads = data, m, LARGE_LEAF, n_threads
+        self.data, self.m, self.large_leaf = data, m, LARGE_LEAF
         self.above = values_above(data, rows) if above is None else above
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
@@ -263,7 +263,7 @@ def choose(features, m, rules, cuts, splits, tree):  # type: ignore[no-untyped-d
 def part_rows(rows, spare, codes, f, goes_left):  # type: ignore[no-untyped-def]
     """Put the rows first whose code goes to the left; return their number.
 
-    Which way a row goes can't be foretold, so that writing to both sides is faster than a branch.
+    Which way a row goes is unpredictable, so that writing to both sides is faster than a branch.
     """
     one = np.uintp(1)
     left, right = np.uintp(0), np.uintp(0)

@@ -99,6 +99,8 @@ def beyond_devices(owner: KernelParameters) -> str | None:
 
 def device_gram_of(owner: KernelParameters, device: Device, X: Any, centred: bool, like: Any = None) -> DeviceGram:
     """Return the Gram matrix of the training rows on a device; `like` is an earlier one there, or None."""
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have two dimensions, rows and features; its shape is {tuple(X.shape)}.")
     _check_square(owner, X)
 
     def kernel(features: Any) -> Kernel:

@@ -48,7 +48,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_rounds : int, default=500
-        The largest number of rounds; those after the held-out rows joined are not counted.
+        The largest number of rounds, those after the held-out rows joined included.
     learning_rate : float, default=0.1
         The factor of the Newton steps.
     max_leaves : int or "auto", default="auto"
@@ -63,7 +63,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         drawn again if it is random. With at most this many classes the tree sees all gradients.
     max_features : float or "auto", default="auto"
         The share of the features that a tree may ask about, drawn for each tree; "auto" is half of
-        them, but at least 16 features and at most the larger of 64 and d^0.75.
+        them, but at least 16 features and at most the larger of 64 and d^⅔.
     max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional

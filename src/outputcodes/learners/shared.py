@@ -102,6 +102,11 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
 
     def _as_features(self, X: Any) -> Any:
         """Validate X for `prepare`: float64, dense or csr."""
+        if is_on_device(X):
+            raise ValueError(
+                "X is an array on a device, which only KernelSVM(device='cuda') can read: copy it to the host, by "
+                "X.get() (CuPy) or X.cpu() (PyTorch)."
+            )
         X = check_array(X, **self._checks())
         if self.multiplies_features:
             refuse_huge(X)

@@ -11,12 +11,12 @@ from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch, rand
 N, RATE, L2 = 30, 0.5, 0.2
 
 
-def moved(state, width, seed=0):
+def moved(state, width, m=4):
     """The loss after one round of leaves with random values; the leaves and the sketched gradients."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     order, segments = rng.permutation(N).astype(np.uint32), np.array([[0, 12], [12, 13], [13, N]])
-    steps, sketch = rng.normal(size=(3, width)).astype(np.float32), rng.normal(size=(4, width)).astype(np.float32)
-    G, h = np.empty((N, 4), np.float32), np.empty(N, np.float32)
+    steps, sketch = rng.normal(size=(3, width)).astype(np.float32), rng.normal(size=(m, width)).astype(np.float32)
+    G, h = np.empty((N, m), np.float32), np.empty(N, np.float32)
     behind = ((0, 0), (0, state.lanes - width))
     given = np.pad(steps, behind)
     state.advance(order, segments, LeafValues(given, np.exp(given), given), Sketch(np.pad(sketch, behind), G, h))
@@ -32,12 +32,13 @@ def stepped(state, tree):
     return values.steps
 
 
+@pytest.mark.parametrize("m", [4, 6])
 @pytest.mark.parametrize("k", [2, 5, 17])
-def test_multinomial_gradients_by_differences(k):
+def test_multinomial_gradients_by_differences(k, m):
     rng = np.random.default_rng(k)
     y, weight = rng.integers(k, size=N), rng.random(N) + 0.5
     state = Multinomial(y, weight, k, np.arange(N))
-    F, sketch, G, h, *_ = moved(state, k)
+    F, sketch, G, h, *_ = moved(state, k, m)
 
     def loss(F):
         return -weight * log_softmax(F, axis=1)[np.arange(N), y]
@@ -49,6 +50,12 @@ def test_multinomial_gradients_by_differences(k):
     mean, errors = state.loss(np.arange(N))
     assert mean == pytest.approx(loss(F).sum() / weight.sum(), abs=1e-5)
     assert errors == pytest.approx(weight @ (F.argmax(axis=1) != y) / weight.sum())
+
+
+def test_of_equally_probable_classes_the_first_is_the_answer():
+    state = Multinomial(np.array([0, 1, 2]), np.ones(3), 3, np.arange(3))
+    state.P[:, :3] = [[0.4, 0.4, 0.2], [0.4, 0.4, 0.2], [0.2, 0.4, 0.4]]
+    assert [state.loss(np.array([i]))[1] for i in range(3)] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("k", [3, MANY + 6])

@@ -103,7 +103,7 @@ class DeviceGram(Protocol):
         """Return how many columns the device has memory for beside the Gram matrix."""
 
     def release(self) -> None:
-        """Give back the memory of the Gram matrix; it is computed again if it is needed again."""
+        """Allow the Gram matrix of another kernel, made `like` this one, to take its memory."""
 
     def part(self, rows: Rows) -> DeviceGram:
         """Return the Gram matrix of some rows."""

@@ -61,7 +61,7 @@ def connect() -> Cuda:
         if int(cp.cuda.Device().compute_capability) < LEAST_CAPABILITY:
             raise DeviceError("device='cuda' needs a GPU of compute capability 8.0 or more; use device='cpu'.")
         return Cuda()
-    except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.compiler.CompileException) as error:
+    except (*FAILURES, cp.cuda.compiler.CompileException, RuntimeError, ImportError) as error:
         raise DeviceError(f"device='cuda' can't use the GPU ({error}); use device='cpu'.") from error
 
 
@@ -77,9 +77,9 @@ class Cuda:
     def failure(self, error: Exception) -> str | None:
         """Return what happened if the error is the GPU's own, else None."""
         if isinstance(error, cp.cuda.memory.OutOfMemoryError):
-            return f"The GPU has too little memory ({error}); use fewer rows or columns, or device='cpu'."
+            return "The GPU has too little memory; use fewer rows or columns, or device='cpu'."
         if isinstance(error, FAILURES):
-            return f"The GPU failed ({error}); start Python again, or use device='cpu'."
+            return "The GPU failed; start Python again, or use device='cpu'."
         return None
 
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any) -> None:
@@ -104,7 +104,10 @@ class Cuda:
         if like is None or like.features is not features:
             return CudaGram(self, made, features)
         if _same(like.kernel, made):
+            like.released = False
             return like
+        if like.released:
+            like._store = None
         # A second kernel on the same features: more may come.
         features.keeps_products = True
         return CudaGram(self, made, features)
@@ -146,14 +149,18 @@ class Features:
         part.keeps_products, part._products = False, {}
         return part
 
-    def kept_products(self, ld: int, centred: bool) -> tuple[Any, bool]:
+    def room_for_products(self, ld: int, centred: bool) -> tuple[Any, bool]:
         """Return room for the inner products of the rows, (n, ld), and whether they are there; None to keep nothing."""
         if centred in self._products:
             return self._products[centred], True
-        if not self.keeps_products or 2 * 4 * len(self.X) * ld > MEMORY_SHARE * _free_bytes():
+        if not self.keeps_products or 4 * len(self.X) * ld > MEMORY_SHARE * _free_bytes():
             return None, False
-        self._products = {centred: cp.empty((len(self.X), ld), np.float32)}
-        return self._products[centred], False
+        return cp.empty((len(self.X), ld), np.float32), False
+
+    def keep(self, products: Any, centred: bool) -> None:
+        """Keep inner products that have been computed."""
+        if products is not None:
+            self._products = {centred: products}
 
     def mean(self) -> Array:
         """Return the mean of each feature."""
@@ -174,6 +181,7 @@ class CudaGram:
         # Rows are padded to whole cache lines.
         self.ld = -(-self.n // 32) * 32
         self._store: Any = None
+        self.released = False
 
     @property
     def given(self) -> Any:
@@ -202,8 +210,8 @@ class CudaGram:
         if self._store is not None:
             return self.n
         # By the size of the memory, so that parts of the rows are the same every time, unless it is in use.
-        free, whole = _free_bytes(), LARGEST_SHARE * cp.cuda.runtime.memGetInfo()[1]
-        return int(((whole if whole <= free else MEMORY_SHARE * free) / 4) ** 0.5)
+        size = min(LARGEST_SHARE * cp.cuda.runtime.memGetInfo()[1], MEMORY_SHARE * _free_bytes())
+        return int((size / 4) ** 0.5)
 
     def columns_at_once(self) -> int:
         """Return how many columns the device has memory for beside the Gram matrix."""
@@ -211,8 +219,8 @@ class CudaGram:
         return max(1, int(MEMORY_SHARE * _free_bytes() / bytes_per_column(self.n)))
 
     def release(self) -> None:
-        """Give back the memory of the Gram matrix."""
-        self._store = None
+        """Allow another kernel on the same features to take the memory of the Gram matrix."""
+        self.released = True
 
     def part(self, rows: Rows) -> CudaGram:
         """Return the Gram matrix of some rows."""
@@ -261,13 +269,14 @@ class CudaGram:
         """Return the kernel values in float32, (n, ld)."""
         if self._store is None:
             self._make_room()
+            K, centred = cp.zeros((self.n, self.ld), np.float32), self.kernel.centre is not None
             if self.kernel.name == "precomputed":
-                self._store = cp.zeros((self.n, self.ld), np.float32)
-                self._store[:, : self.n] = self.features.X
+                K[:, : self.n] = self.features.X
             else:
-                self._store = cp.empty((self.n, self.ld), np.float32)
-                kept, known = self.features.kept_products(self.ld, self.kernel.centre is not None)
-                self._fill(self._store, self._store if kept is None else kept, known)
+                products, known = self.features.room_for_products(self.ld, centred)
+                self._fill(K, K if products is None else products, known)
+                self.features.keep(products, centred)
+            self._store = K
         return self._store
 
     def _fill(self, K: Any, products: Any, known: bool) -> None:

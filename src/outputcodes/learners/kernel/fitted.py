@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,9 @@ class FittedKernelColumns(FittedColumns):
 
     def _anchors_here(self) -> Any:
         """Return the anchors on the host; what was trained on a device leaves them there at first."""
-        self.anchors = on_host(self.anchors)
+        device = present_device(self.device)
+        with nullcontext() if device is None else named_failures(device):
+            self.anchors = on_host(self.anchors)
         return self.anchors
 
     def __getstate__(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -81,9 +82,9 @@ class KernelSVM(KernelParameters, SharedLearner):
     max_iter : int, default=10_000_000
         The maximum number of steps per column. Each step changes a pair of coefficients.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where to train: "cuda" is a GPU, which needs CuPy (the extra "gpu"); "auto" is a GPU if there is one, else the
-        CPU. Predictions are computed there too, or on the CPU where there is none. On a GPU, `tol` is at least 1e-5,
-        and `cache_size` is not used.
+        Where to train: "cuda" is a GPU, which needs CuPy (the extra "gpu"); "auto" is a GPU if there is one that can do
+        the work, else the CPU, with a warning. Predictions are computed there too, or on the CPU where there is none.
+        On a GPU, `tol` is at least 1e-5, the kernel has a name, and `cache_size` is not used.
 
     Attributes
     ----------
@@ -187,16 +188,33 @@ class KernelSVM(KernelParameters, SharedLearner):
         own = np.ones(len(seen)) if weight is None else weight[seen]
         start = None if init is None else init.start(data.gram.n, M, seen)
         try:
-            columns = self._solve(data.gram, seen, y, M, cost, own, start, n_jobs)
+            return self._fit(data.gram, seen, y, M, cost, own, start, given, n_jobs)
         except DeviceError as error:
             X = cast(DeviceGram, data.gram).given
             self._allow_cpu(error, X)
             here: KernelSVM = clone(self).set_params(device="cpu")
             how: dict[str, Any] = {"rows": rows, "init": init, "n_jobs": n_jobs, "seed": seed}
             return here.fit_columns(here.prepare(X), y, M, weight, column_weight, **how)
-        certificate = Certificate(columns.gap, columns.steps, columns.converged)
+
+    def _fit(
+        self,
+        gram: Gram | DeviceGram,
+        rows: Rows,
+        y: Rows,
+        M: NDArray[np.int8],
+        cost: Array,
+        weight: Array,
+        start: Array | None,
+        given: Rows,
+        n_jobs: int | None,
+    ) -> FittedKernelColumns:
+        """Solve every column on some rows, where the Gram matrix is; `given` are those that `dual` returns."""
+        with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
+            columns = self._solve(gram, rows, y, M, cost, weight, start, n_jobs)
+            certificate = Certificate(columns.gap, columns.steps, columns.converged)
+            fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
         warn_unless_converged(self, certificate)
-        return FittedKernelColumns(data.gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
+        return fitted
 
     def _solve(
         self,
@@ -217,8 +235,7 @@ class KernelSVM(KernelParameters, SharedLearner):
                 few = np.flatnonzero(start.any(axis=0))
                 start[:, few] = boxes(M, cost, y[rows[few]], weight[few], start[:, few], free)[1][0]
             posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
-            with named_failures(gram.device):
-                return solve_on_device(gram, posed, self.tol, most)
+            return solve_on_device(gram, posed, self.tol, most)
         if is_small(gram):
             # Sorting by class makes the examples of a column contiguous in memory.
             gram.arrange(y)

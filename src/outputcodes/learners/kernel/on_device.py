@@ -101,19 +101,20 @@ def _solve_parts(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: in
     e, steps, first = target, np.zeros(L, dtype=np.intp), np.arange(L) * n
     if posed.start is not None:
         e = e - _product(gram, posed, np.arange(n), box[0])
-    chosen = np.arange(gram.room() // 2) * n // (gram.room() // 2)
+    few = min(n, gram.room() // 2)
+    chosen = np.arange(few) * n // few
     for count in range(PARTS):
         if count or posed.start is not None:
             chosen = _unsettled(dual, e, box, gram.room())
         part, own = gram.part(rows[chosen]), np.ascontiguousarray(box[0][:, chosen])
-        few = replace(posed, rows=np.arange(len(chosen)), y=posed.y[chosen], weight=posed.weight[chosen], start=own)
+        numbers = np.arange(len(chosen))
+        posed_here = replace(posed, rows=numbers, y=posed.y[chosen], weight=posed.weight[chosen], start=own)
         moved, here = np.empty_like(own), np.ascontiguousarray(e[:, chosen])
-        for some, fewer in _at_once(part, few):
-            columns = part.columns(fewer, here[some])
-            _advance(columns, FINER * tol, max_iter - int(steps.max(initial=0)))
-            steps[some] += columns.steps()
-            moved[some] = columns.posed_beta()
-        del part, columns  # the next part needs their memory
+        most = max_iter - int(steps.max(initial=0))
+        for some, fewer in _at_once(part, posed_here):
+            moved[some], taken = _solve_part(part, fewer, here[some], FINER * tol, most)
+            steps[some] += taken
+        del part  # the next part needs its memory
         box[0][:, chosen] = moved
         e = e - _product(gram, posed, chosen, moved - own)
         ends = dual.ends(e.ravel(), box.reshape(3, -1), first)
@@ -124,6 +125,15 @@ def _solve_parts(gram: DeviceGram, posed: PosedColumns, tol: float, max_iter: in
     bias = dual.biases(e.ravel(), box.reshape(3, -1), ends, first)
     column, row = np.nonzero(box[0])
     return SolvedColumns(rows[row], column, box[0][column, row], bias, gap, steps, gap <= tol)
+
+
+def _solve_part(
+    part: DeviceGram, posed: PosedColumns, e: Array, tol: float, max_iter: int
+) -> tuple[Array, NDArray[np.intp]]:
+    """Solve columns on a part of the rows from gradients e; return β and the numbers of steps."""
+    columns = part.columns(posed, e)
+    _advance(columns, tol, max_iter)
+    return columns.posed_beta(), columns.steps()
 
 
 def _product(gram: DeviceGram, posed: PosedColumns, some: Rows, beta: Array) -> Array:

@@ -33,7 +33,7 @@ SUFFICIENT = 1e-4  # Armijo: the fraction of the predicted decrease that a step 
 NEGLIGIBLE = 1e-11  # predicted decreases below this fraction of P are lost in rounding: such steps only must not
 ROUNDING = 1e-9  # increase P by more than this fraction
 SHORTEST = 2.0**-30
-FARTHEST, GROWTH = 16.0, 4.0  # scores may reach the first, or the present ones times the second, in one step
+FARTHEST, GROWTH = 16.0, 4.0  # no score changes by more than the first, or the largest score times the second
 ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 
 
@@ -111,6 +111,14 @@ class JointNewton:
         ridge = self.rotation.penalty[:, None]
         return objective, self.rotation.basis.T @ gradient, Hessian(self.blocks, curvatures, ridge, 0.0, self.run)
 
+    def _largest(self, scores: list[Array]) -> Array:
+        """Return the size of the largest score of each column, (L,)."""
+        largest = np.zeros(self.theta.shape[1])
+        for block, S in zip(self.blocks, scores, strict=True):
+            sizes = np.maximum(S.max(axis=0, initial=0), -S.min(axis=0, initial=0))
+            largest[block.columns] = np.maximum(largest[block.columns], sizes)
+        return largest
+
     def _move(self, step: Array, objective: Array, gradient: Array) -> NDArray[np.bool_]:
         """Move along the step until the objective decreases enough; return True for columns that could not move."""
         falling = (gradient * step).sum(axis=0)
@@ -119,12 +127,10 @@ class JointNewton:
         moves = [S for _, S in self._each(lambda block: self._scores(block, step))]
         seen = -falling > NEGLIGIBLE * objective
         # Where losses are nearly straight, Newton's steps are endless, and may cross the valley to where it is flatter.
-        longest, farthest = np.zeros(step.shape[1]), np.full(step.shape[1], FARTHEST)
-        for block, S in zip(self.blocks, moves, strict=True):
-            there = GROWTH * np.abs(block.F).max(axis=0, initial=0)
-            farthest[block.columns] = np.maximum(farthest[block.columns], there)
-            longest[block.columns] = np.maximum(longest[block.columns], np.abs(S).max(axis=0, initial=0))
-        length = np.divide(farthest, longest, out=np.ones_like(longest), where=longest > farthest)
+        length, longest = np.ones(step.shape[1]), self._largest(moves)
+        if (longest > FARTHEST).any():
+            farthest = np.maximum(FARTHEST, GROWTH * self._largest([block.F for block in self.blocks]))
+            length = np.divide(farthest, longest, out=length, where=longest > farthest)
         shortest = SHORTEST * length
 
         def look(block_and_move: tuple[Block, Array]) -> Array:

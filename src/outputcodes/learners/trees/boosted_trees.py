@@ -34,7 +34,7 @@ class BoostedTrees(SharedLearner):
     Parameters
     ----------
     n_rounds : int, default=500
-        The largest number of rounds; those after the held-out rows joined are not counted.
+        The largest number of rounds, those after the held-out rows joined included.
     learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features, monitor :
         As in `GradientBoost`.
     l2 : float or "auto", default="auto"

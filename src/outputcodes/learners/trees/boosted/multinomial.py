@@ -94,7 +94,7 @@ def whole_vectors(k: int) -> int:
     return 8 if k <= 8 else -(-k // 16) * 16
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "nnan", "nsz"})
+@njit(nogil=True, cache=True, fastmath=FAST)
 def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
     """Return Σ -w ln p_y, the weight of the rows whose class is not the most probable one, and that of all rows."""
     lost, wrong, total = 0.0, 0.0, 0.0
@@ -182,7 +182,7 @@ def advance_rows(P, scale, y, weight, least, rows, factor, sketch):  # type: ign
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def advance_six(P, scale, y, weight, least, rows, factor, sketch):  # type: ignore[no-untyped-def]
-    """Do the same for a code of six columns, the usual number, in one pass over the classes."""
+    """Do the same for a code of six columns, the usual number, with one pass over the classes for all six sums."""
     code, zero = sketch.code, P.dtype.type(0.0)
     one, two, three, four, five, six = code[0], code[1], code[2], code[3], code[4], code[5]
     for i in rows:

@@ -193,7 +193,7 @@ class _Rounds:
 
     def _code(self, t: int) -> Floats:
         """Return the code that the tree of round t sees, (m, lanes)."""
-        code = self.work.sketch(t)
+        code = np.ascontiguousarray(self.work.sketch(t))
         if self.loss.lanes == self.loss.width:
             return code
         padded = np.zeros((len(code), self.loss.lanes), np.float32)

@@ -69,7 +69,7 @@ def checked_settings(estimator: Any, l2: float, n: int = 1, d: int = 1) -> Setti
 
 
 def usual_leaves(n: int) -> int:
-    """Return how many leaves a tree on n rows has, if nothing else is said: large trees overfit small tables.
+    """Return how many leaves a tree on n rows has, by default: large trees overfit small tables.
 
     >>> usual_leaves(1000), usual_leaves(7500), usual_leaves(10**6)
     (16, 37, 100)
@@ -78,7 +78,7 @@ def usual_leaves(n: int) -> int:
 
 
 def usual_share(d: int) -> float:
-    """Return the share of d features that a tree may ask about, if nothing else is said.
+    """Return the share of d features that a tree may ask about by default.
 
     Trees that don't see all features differ more, and are faster: half of the features, but at least 16 and at most the
     larger of 64 and d^⅔.

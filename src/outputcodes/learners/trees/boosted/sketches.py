@@ -17,7 +17,7 @@ class Sketch(NamedTuple):
 
 
 class LeafValues(NamedTuple):
-    """Steps of leaves, (leaves, lanes), their exponentials, and room for curvatures."""
+    """Steps of leaves, (leaves, lanes), their exponentials for losses that use them, and room for curvatures."""
 
     steps: NDArray[np.float32]
     factors: NDArray[np.float32]
