@@ -106,7 +106,7 @@ def test_a_warm_start_adds_the_rounds_that_one_fit_would_have_run(digits, multil
 def test_a_warm_start_that_cannot_continue_is_refused(digits):
     X, y, *_ = digits
     model = GradientBoost(5, warm_start=True, validation_fraction=None).fit(X, y)
-    with pytest.raises(ValueError, match="n_rounds=3 must be at least 5, that of the last fit"):
+    with pytest.raises(ValueError, match="n_rounds=3 must be at least 5, the rounds of the last fit"):
         model.set_params(n_rounds=3).fit(X, y)
     with pytest.raises(ValueError, match="warm_start=True needs the classes of the last fit"):
         model.set_params(n_rounds=6).fit(X[y < 4], y[y < 4])

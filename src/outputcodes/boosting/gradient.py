@@ -178,7 +178,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
             boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, before)
         self.forest_ = BoostedForest(loss.base, [*earlier, *boosted.trees], X.shape[1])
-        self.n_rounds_, self._asked_rounds = len(self.forest_.roots), int(self.n_rounds)
+        self.n_rounds_ = len(self.forest_.roots)
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self
@@ -254,9 +254,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "warm_start=True needs the classes of the last fit: set warm_start=False to start with others."
             )
-        if self.n_rounds < self._asked_rounds:
+        if self.n_rounds < self.n_rounds_:
             raise ValueError(
-                f"n_rounds={self.n_rounds!r} must be at least {self._asked_rounds}, that of the last fit, with "
+                f"n_rounds={self.n_rounds!r} must be at least {self.n_rounds_}, the rounds of the last fit, with "
                 "warm_start=True."
             )
         return self.forest_

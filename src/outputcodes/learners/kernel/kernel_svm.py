@@ -187,32 +187,18 @@ class KernelSVM(KernelParameters, SharedLearner):
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
         start = None if init is None else init.start(data.gram.n, M, seen)
+        gram = data.gram
         try:
-            return self._fit(data.gram, seen, y, M, cost, own, start, given, n_jobs)
+            with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
+                columns = self._solve(gram, seen, y, M, cost, own, start, n_jobs)
+                certificate = Certificate(columns.gap, columns.steps, columns.converged)
+                fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
         except DeviceError as error:
-            X = cast(DeviceGram, data.gram).given
+            X = cast(DeviceGram, gram).given
             self._allow_cpu(error, X)
             here: KernelSVM = clone(self).set_params(device="cpu")
             how: dict[str, Any] = {"rows": rows, "init": init, "n_jobs": n_jobs, "seed": seed}
             return here.fit_columns(here.prepare(X), y, M, weight, column_weight, **how)
-
-    def _fit(
-        self,
-        gram: Gram | DeviceGram,
-        rows: Rows,
-        y: Rows,
-        M: NDArray[np.int8],
-        cost: Array,
-        weight: Array,
-        start: Array | None,
-        given: Rows,
-        n_jobs: int | None,
-    ) -> FittedKernelColumns:
-        """Solve every column on some rows, where the Gram matrix is; `given` are those that `dual` returns."""
-        with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
-            columns = self._solve(gram, rows, y, M, cost, weight, start, n_jobs)
-            certificate = Certificate(columns.gap, columns.steps, columns.converged)
-            fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
         warn_unless_converged(self, certificate)
         return fitted
 
