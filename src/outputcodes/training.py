@@ -139,7 +139,7 @@ class Problem:
             columns = np.arange(n_columns)
         else:
             code = code.take(columns)
-        positive, negative = code.signs(np.unique(self.y[rows]))
+        positive, negative = code.signs(np.flatnonzero(np.bincount(self.y[rows])))
         live = positive & negative | self.learner.trains_one_sided
         # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
@@ -208,7 +208,7 @@ class Problem:
         """Return leave-one-out margins of a learner with a closed form; NaN where the row was all of its side."""
         code, y = as_drawn(code), self.labels
         F = np.full((len(self.rows), code.shape[1]), np.nan)
-        positive, negative = code.signs(np.unique(y))
+        positive, negative = code.signs(np.flatnonzero(np.bincount(y)))
         live = np.flatnonzero(positive & negative)
         if not live.size:
             return F
