@@ -24,9 +24,10 @@ from functools import partial
 import numpy as np
 from catboost import CatBoostClassifier
 from chimeraboost import ChimeraBoostClassifier
-from common import QUICK, WORDS, exponent, interleaved, load, print_table, save
+from common import QUICK, WORDS, exponents, interleaved, load, print_table, save
 from lightgbm import LGBMClassifier
 from lightgbm.callback import EarlyStopException
+from made_tables import boxes, traits
 from sklearn.metrics import log_loss
 from xgboost import XGBClassifier
 from xgboost.callback import TrainingCallback
@@ -47,6 +48,8 @@ TARGETS = {
 }
 # Fewer rounds, longer steps, larger trees: for those who want an answer of LightGBM's quality at once.
 SHORT = {"n_rounds": 80, "learning_rate": 0.15, "max_leaves": 160, "validation_fraction": None}
+# For tables whose classes are many small boxes; chosen on training rows.
+DEEP = {"max_leaves": 1600, "max_features": 1.0}
 
 
 def split(name):
@@ -82,10 +85,7 @@ def compared(name, makers, once=()):
         for who, make in makers.items():
             if seed and who in once:
                 continue
-            model = make(random_state=seed)
-            start = time.perf_counter()
-            model.fit(X, y)
-            seconds = time.perf_counter() - start
+            seconds, model = timed_fit(make(random_state=seed), X, y)
             found[who].append((seconds, *scored(model, X_test, y_test), getattr(model, "n_rounds_", ROUNDS)))
     means = {who: np.mean(numbers, axis=0).tolist() for who, numbers in found.items()}
     return [{who: numbers[place] for who, numbers in means.items()} for place in range(4)]
@@ -153,33 +153,6 @@ def mnist():
     return rows
 
 
-def boxes(k, n, d, seed=0):
-    """Draw rows whose class is that of a box: 4k boxes of a random tree, each given to one class; a tenth is noise.
-
-    Features are of four kinds: normal, uniform, skewed and whole numbers. Every box asks about its own features, and no
-    class is near its mean.
-    """
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    X[:, 1::4] = rng.random((n, len(X[0, 1::4])))
-    X[:, 2::4] = np.exp(X[:, 2::4])
-    X[:, 3::4] = np.rint(3 * X[:, 3::4])
-    box = np.zeros(n, dtype=int)
-    cells = [np.arange(n)]
-    while len(cells) < 4 * k:
-        cells.sort(key=len)
-        rows = cells.pop()
-        x = X[rows, rng.integers(d)]
-        left = x <= np.quantile(x, rng.uniform(0.3, 0.7))
-        cells += [rows[left], rows[~left]]
-    owner = rng.permutation(np.arange(4 * k) % k)
-    for number, rows in enumerate(cells):
-        box[rows] = owner[number]
-    noisy = rng.random(n) < 0.1
-    box[noisy] = rng.integers(k, size=noisy.sum())
-    return X, box
-
-
 class Deadline(TrainingCallback):
     """Stops XGBoost, and as a function LightGBM, when the time is over; counts rounds."""
 
@@ -199,41 +172,49 @@ def many():
     """Many classes: seconds of ours until the error of a peer that had at most ten minutes."""
     compile_first()
     n, n_test, d = (2000, 500, 10) if QUICK else (50_000, 10_000, 50)
+    few, more = (20, 40) if QUICK else (355, 1000)
+    everyone = {"LightGBM": lightgbm, "XGBoost": xgboost}
     rows = []
-    for k in (20, 40) if QUICK else (355, 1000):
-        X, y = boxes(k, n + n_test, d)
-        y[:k] = np.arange(k)  # every class has a row to train on
-        X, y, X_test, y_test = X[:n], y[:n], X[n:], y[n:]
-        start = time.perf_counter()
-        model = GradientBoost(n_jobs=2, random_state=0).fit(X, y)
-        whole = time.perf_counter() - start
-        stages = [float(np.mean(stage != y_test)) for stage in model.staged_predict(X_test)]
-        row = {"k": k, "ours s": whole, "rounds": model.n_rounds_, "ours error %": 100 * stages[-1]}
-        row["s per round"] = whole / model.n_rounds_
-        for who in ("LightGBM", "XGBoost"):
-            deadline = Deadline()
-            if who == "LightGBM":
-                peer, words = lightgbm(), {"callbacks": [deadline]}
-            else:
-                peer, words = xgboost(callbacks=[deadline]), {}
-            start = time.perf_counter()
-            peer.fit(X, y, **words)
-            seconds = time.perf_counter() - start
-            error = float(np.mean(peer.predict(X_test) != y_test))
-            needed = next((t + 1 for t, e in enumerate(stages) if e <= error), None)
-            row |= {f"{who} s": seconds, f"{who} rounds": deadline.rounds, f"{who} error %": 100 * error}
-            if needed is None:
-                row[f"{who} / ours"] = None
-                continue
-            short = GradientBoost(needed, validation_fraction=None, n_jobs=2, random_state=0)
-            start = time.perf_counter()
-            short.fit(X, y)
-            row[f"ours s to {who}'s error"] = time.perf_counter() - start
-            row[f"ours error % then, {who}"] = 100 * float(np.mean(short.predict(X_test) != y_test))
-            row[f"{who} / ours"] = seconds / row[f"ours s to {who}'s error"]
-        rows.append(row)
-        print_table([row])
+    for draw, k, ours, peers in (
+        (traits, few, {}, everyone),
+        (traits, more, {}, everyone),
+        (boxes, few, {}, {"XGBoost": xgboost}),
+        (boxes, few, DEEP, {}),
+    ):
+        X, y = draw(k, n + n_test, d)
+        work = X[:n], y[:n], X[n:], y[n:]
+        rows.append({"table": draw.__name__, "k": k, "settings": str(ours or "defaults"), **beside(work, ours, peers)})
+        print_table(rows[-1:])
     return rows
+
+
+def beside(work, parameters, peers):
+    """Return time and error of ours and of the peers, and when ours had the error of each."""
+    X, y, X_test, y_test = work
+    ours = partial(GradientBoost, **parameters, n_jobs=2, random_state=0)
+    seconds, model = timed_fit(ours(), X, y)
+    stages = [float(np.mean(stage != y_test)) for stage in model.staged_predict(X_test)]
+    row = {"ours s": seconds, "rounds": model.n_rounds_, "ours error %": 100 * stages[-1]}
+    row["s per round"] = seconds / model.n_rounds_
+    for who, make in peers.items():
+        deadline = Deadline()
+        words = {"callbacks": [deadline]}
+        peer = make() if who == "LightGBM" else make(**words)
+        row[f"{who} s"], peer = timed_fit(peer, X, y, **(words if who == "LightGBM" else {}))
+        error = float(np.mean(peer.predict(X_test) != y_test))
+        row |= {f"{who} rounds": deadline.rounds, f"{who} error %": 100 * error}
+        needed = next((t + 1 for t, e in enumerate(stages) if e <= error), None)
+        if needed is not None:
+            row[f"ours s to {who}'s error"], short = timed_fit(ours(needed, validation_fraction=None), X, y)
+            row[f"ours error % then, {who}"] = 100 * float(np.mean(short.predict(X_test) != y_test))
+            row[f"{who} / ours"] = row[f"{who} s"] / row[f"ours s to {who}'s error"]
+    return row
+
+
+def timed_fit(model, X, y, **words):
+    start = time.perf_counter()
+    model.fit(X, y, **words)
+    return time.perf_counter() - start, model
 
 
 def cost():
@@ -246,8 +227,7 @@ def cost():
     )
     row = {f"{who} µs per row": 1e6 * s / len(X_test) for who, s in predicting.items()} | first_use()
     n, k, rounds = (2000, 40, 20) if QUICK else (50_000, 1000, 300)
-    X, y = boxes(k, n, 50)
-    y[:k] = np.arange(k)
+    X, y = traits(k, n, 50)
     model = GradientBoost(rounds, validation_fraction=None, n_jobs=2, random_state=0).fit(X, y)
     row["model MB"] = len(pickle.dumps(model)) / 2**20
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -292,16 +272,13 @@ def growth():
     middle = {"n": 32000 // few, "d": 32, "k": 64, "rounds": 50}
 
     def seconds(n, d, k, rounds):
-        X, y = boxes(k, n, d)
+        X, y = traits(k, n, d)
         model = GradientBoost(rounds, validation_fraction=None, n_jobs=1, random_state=0)
         return interleaved({"ours": lambda: model.fit(X, y)}, repeats=3)[0]["ours"]
 
-    row = {
-        f"exponent of {name}": exponent(values, [seconds(**middle | {name: value}) for value in values])
-        for name, values in sizes.items()
-    }
-    print_table([row])
-    return [row]
+    rows = exponents(seconds, sizes, middle)
+    print_table(rows)
+    return rows
 
 
 def main() -> None:

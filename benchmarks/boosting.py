@@ -16,7 +16,7 @@ import time
 from functools import partial
 
 import numpy as np
-from common import QUICK, WORDS, exponent, interleaved, load, print_table, save
+from common import QUICK, WORDS, exponents, interleaved, load, print_table, save
 from peers import BINS, fit_columns, margins, stump_models
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.multiclass import OneVsRestClassifier
@@ -187,12 +187,9 @@ def growth():
         model = AdaBoostMO(M, rounds)
         return least_cpu(lambda: model.fit(X, np.arange(n) % 32), 3)
 
-    found = {
-        f"exponent of {name}": exponent(values, [seconds(**middle | {name: value}) for value in values])
-        for name, values in sizes.items()
-    }
-    print_table([found])
-    return [found]
+    rows = exponents(seconds, sizes, middle)
+    print_table(rows)
+    return rows
 
 
 def main() -> None:

@@ -137,3 +137,15 @@ def _few(y: np.ndarray, among: np.ndarray, most: int) -> np.ndarray:
 def exponent(sizes: list[int], seconds: list[float]) -> float:
     """Return the slope of time over size on log axes."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def exponents(
+    seconds: Callable[..., float], sizes: dict[str, list[int]], middle: dict[str, int]
+) -> list[dict[str, float]]:
+    """Return the exponent of each size, with the others at their middle."""
+    return [
+        {
+            f"exponent of {name}": exponent(values, [seconds(**middle | {name: value}) for value in values])
+            for name, values in sizes.items()
+        }
+    ]
