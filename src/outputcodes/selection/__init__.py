@@ -10,23 +10,29 @@ from outputcodes.selection.metrics import METRICS
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.same_predictions import one_row_each
+from outputcodes.selection.spaces import SPACES, Cost, Parameter, Shape, Space, space_of
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
 __all__ = [
     "METRICS",
+    "SPACES",
     "BoundSearch",
     "Cell",
+    "Cost",
     "Decoded",
     "Journal",
     "JournalError",
     "LeaveOneOut",
     "McNemar",
     "Measurement",
+    "Parameter",
     "Planning",
     "Ranking",
     "Result",
     "Results",
+    "Shape",
     "Size",
+    "Space",
     "TTest",
     "compare",
     "corrected_t_test",
@@ -36,4 +42,5 @@ __all__ = [
     "mean_ranks",
     "one_row_each",
     "ranked",
+    "space_of",
 ]
