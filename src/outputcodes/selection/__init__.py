@@ -7,6 +7,7 @@ from outputcodes.selection.journal import Journal, JournalError
 from outputcodes.selection.leave_one_out import LeaveOneOut, leave_one_out
 from outputcodes.selection.mcnemar import McNemar, mcnemar
 from outputcodes.selection.metrics import METRICS
+from outputcodes.selection.race import CONTESTANTS, Race
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.same_predictions import one_row_each
@@ -14,6 +15,7 @@ from outputcodes.selection.spaces import SPACES, Cost, Parameter, Shape, Space, 
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
 __all__ = [
+    "CONTESTANTS",
     "METRICS",
     "SPACES",
     "BoundSearch",
@@ -27,6 +29,7 @@ __all__ = [
     "Measurement",
     "Parameter",
     "Planning",
+    "Race",
     "Ranking",
     "Result",
     "Results",

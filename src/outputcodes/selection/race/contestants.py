@@ -1,0 +1,176 @@
+"""Who takes part in a race: learners under codes, and systems that need none, by family."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from outputcodes._ground.validation import unknown_name
+from outputcodes.boosting import AdaBoostMH, GradientBoost
+from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.direct import MulticlassSVC
+from outputcodes.learners import LEARNERS
+from outputcodes.learners.foreign import input_tags
+from outputcodes.learners.names import estimators_in
+from outputcodes.selection.race.views import as_codes, as_numbers, codes_mask
+
+# A code with a column for every pair of more classes than this has too many columns.
+MOST_CLASSES_IN_PAIRS = 40
+PAIRS = "all-pairs"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A learner or a system.
+
+    Attributes
+    ----------
+    family : str
+    make : callable
+        Returns a new one.
+    codes : tuple of str
+        Those that a learner runs under, the first one first; a system has none.
+    needs : str
+        The package that it comes from, if that may be missing.
+    tuned : bool
+        Whether its parameters are searched.
+    """
+
+    family: str
+    make: Callable[[], Any]
+    codes: tuple[str, ...] = ()
+    needs: str = ""
+    tuned: bool = True
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its package is installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
+
+
+def _learner(family: str, name: str, *codes: str) -> Contestant:
+    return Contestant(family, LEARNERS[name], codes)
+
+
+def _foreign(package: str, name: str, **parameters: Any) -> Contestant:
+    return Contestant("boosted trees", partial(_imported, package, name, parameters), needs=package)
+
+
+def _imported(package: str, name: str, parameters: dict[str, Any]) -> Any:
+    return getattr(importlib.import_module(package), name)(**parameters)
+
+
+_FOREST: dict[str, Any] = {"n_jobs": 1}
+
+# In the order in which they start: of each family, what is quick and often good comes first.
+CONTESTANTS: dict[str, Contestant] = {
+    "gradient-boost": Contestant("boosted trees", GradientBoost),
+    "extra-trees": Contestant("forests", partial(ExtraTreesClassifier, **_FOREST)),
+    "kernel-svm": _learner("kernels", "kernel-svm", "one-vs-all", PAIRS, "dense"),
+    "logistic": _learner("linear", "logistic", "one-vs-all", PAIRS),
+    "neighbours": Contestant("neighbours", partial(KNeighborsClassifier, weights="distance")),
+    "tree": _learner("trees", "tree", "dense", PAIRS, "one-vs-all"),
+    "adaboost-mh": Contestant("boosters", AdaBoostMH),
+    "random-forest": Contestant("forests", partial(RandomForestClassifier, **_FOREST)),
+    "multiclass-svc": Contestant("kernels", MulticlassSVC),
+    "maxent": Contestant("linear", partial(LogisticRegression, max_iter=500)),
+    "linear-svm": _learner("linear", "linear-svm", "one-vs-all", PAIRS),
+    "ridge": _learner("linear", "ridge", "one-vs-all", PAIRS),
+    "stumps": _learner("boosters", "stumps", "dense", PAIRS),
+    "decision-tree": Contestant("trees", DecisionTreeClassifier),
+    "hist-gradient-boosting": Contestant("boosted trees", HistGradientBoostingClassifier),
+    "lightgbm": _foreign("lightgbm", "LGBMClassifier", n_jobs=1, verbose=-1),
+    "xgboost": _foreign("xgboost", "XGBClassifier", n_jobs=1, tree_method="hist"),
+    "catboost": _foreign("catboost", "CatBoostClassifier", thread_count=1, verbose=False, allow_writing_files=False),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contestant, its code, and parameters by the names that `set_params` of its model takes.
+
+    >>> print(Entry("kernel-svm", "one-vs-all", (("classifier__estimator__C", 10.0),)))
+    kernel-svm one-vs-all (C=10)
+    """
+
+    contestant: str
+    code: str = ""
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        name = f"{self.contestant} {self.code}".rstrip()
+        found = [f"{long.rpartition('__')[2]}={_short(value)}" for long, value in self.parameters]
+        return f"{name} ({', '.join(found)})" if found else name
+
+    def having(self, parameters: Mapping[str, Any]) -> Entry:
+        """Return this entry with other values of some parameters."""
+        return Entry(self.contestant, self.code, tuple({**dict(self.parameters), **parameters}.items()))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def chosen_contestants(given: Any, X: Any) -> dict[str, Contestant]:
+    """Return the contestants that are asked for, or all that are installed and can read X.
+
+    >>> from sklearn.svm import SVC
+    >>> [one.family for one in chosen_contestants({"mine": SVC()}, None).values()]
+    ['mine']
+    """
+    if given is None:
+        here = {name: one for name, one in CONTESTANTS.items() if one.is_here}
+        return {name: one for name, one in here.items() if not sparse.issparse(X) or _tags(one).sparse}
+    found = [given] if isinstance(given, str) else given
+    if not found:
+        raise ValueError("contestants is empty; name at least one, or leave it out for all.")
+    if isinstance(found, Mapping):
+        # Each of the user's is a family by itself.
+        return {name: Contestant(name, partial(clone, one), tuned=False) for name, one in found.items()}
+    for name in found:
+        if name not in CONTESTANTS:
+            raise unknown_name("contestants", name, CONTESTANTS)
+        if not CONTESTANTS[name].is_here:
+            raise ValueError(f"contestants={name!r} needs a package: pip install {CONTESTANTS[name].needs}.")
+    return {name: CONTESTANTS[name] for name in found}
+
+
+def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:
+    """Return the codes that a contestant runs under with k classes; ("",) for a system."""
+    codes = contestant.codes
+    if k == 2:
+        codes = codes[:1]
+    if k > MOST_CLASSES_IN_PAIRS:
+        codes = tuple(code for code in codes if code != PAIRS)
+    return codes or ("",)
+
+
+def build(contestant: Contestant, entry: Entry, X: Any, seed: int) -> Pipeline:
+    """Return the model of an entry for tables like X: a view of the table, then the classifier."""
+    estimator = contestant.make()
+    tags = input_tags(estimators_in(estimator)[0])
+    if "categorical_features" in estimator.get_params(deep=False) and tags.allow_nan and any(mask := codes_mask(X)):
+        estimator.set_params(categorical_features=mask)
+    model = estimator
+    if contestant.codes:
+        model = OutputCodeClassifier(estimator, code="one-vs-all" if entry.code == "" else entry.code)
+    if "random_state" in model.get_params(deep=False):
+        model.set_params(random_state=seed)
+    view = as_codes(X) if tags.allow_nan and not sparse.issparse(X) else as_numbers(X)
+    return Pipeline([("table", view), ("classifier", model)]).set_params(**dict(entry.parameters))
+
+
+def _tags(contestant: Contestant) -> Any:
+    return input_tags(estimators_in(contestant.make())[0])

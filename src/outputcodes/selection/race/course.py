@@ -1,0 +1,305 @@
+"""The course of a race: laps of more and more rows, on which fewer and fewer entries stay and are tuned.
+
+A lap is a number of training rows and of folds. On the first, one contestant of every family starts. On each, the best
+families are tuned: neighbouring values of the parameters, the most important first, other codes, other contestants of
+the family. After each, what is clearly behind leaves. On the last lap the finalists have all rows of all folds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._ground import progress
+from outputcodes.selection.race.blend import Calibration, losses_of
+from outputcodes.selection.race.contestants import Entry, codes_for
+from outputcodes.selection.race.times import Times
+from outputcodes.selection.race.trials import Field, Task, Trial
+from outputcodes.selection.race.workers import Here, Workers
+from outputcodes.selection.spaces import Space, space_of
+
+# Rows of the first lap, and how many times as many the next one has.
+FIRST_ROWS, FACTOR = 2000, 4
+# Held-out rows that are enough before the last lap, and on it.
+ENOUGH_HELD_OUT, ENOUGH_IN_THE_END = 1500, 5000
+# Entries that stay after a lap: a third of them, but not fewer than this; all that are left in the end.
+FEWEST, FINALISTS = 5, 8
+# Entries of one family among the finalists, so that there is something to average.
+OF_A_FAMILY = 3
+# Families that are tuned on a lap, new entries of each in a step, and steps if no time limit ends the tuning.
+TUNED_FAMILIES, NEW_OF_A_FAMILY, TUNING_STEPS = 3, 4, 4
+# An entry leaves if it is behind by more standard errors than this, and by this share of the best error.
+CLEARLY_BEHIND, BY_SHARE = 3.0, 0.3
+# Of the time: when the first lap is over, and when those before the last one are.
+FIRST_END, LAPS_END = 0.35, 0.65
+# The share of the time that a training may go on after its lap is over: it took much longer than was estimated.
+GRACE = 0.1
+
+
+@dataclass(frozen=True)
+class Lap:
+    """Training rows and folds."""
+
+    rows: int
+    folds: int
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """An entry after a lap: its best decoder, calibrated, and the losses and probabilities of the held-out rows."""
+
+    entry: Entry
+    lap: Lap
+    decoder: str
+    calibration: Calibration
+    P: NDArray[np.float32]
+    losses: NDArray[Any]
+    log_loss: float
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """The mean loss."""
+        return float(self.losses.mean())
+
+    @property
+    def key(self) -> tuple[float, float]:
+        """What entries are ranked by; rounded, so that last bits decide nothing."""
+        return round(self.loss, 9), round(self.log_loss, 9)
+
+
+@dataclass
+class Departure:
+    """An entry that left: after which lap, at which loss, and why."""
+
+    entry: Entry
+    lap: Lap | None
+    loss: float | None
+    why: str
+
+
+@dataclass
+class Course:
+    """Runs a race. `until` is the time of `time.monotonic` by which the finalists must have been measured."""
+
+    data: Field
+    metric: str
+    workers: Here | Workers
+    start: float
+    until: float
+    standings: dict[tuple[Entry, Lap], Standing] = field(default_factory=dict)
+    departures: list[Departure] = field(default_factory=list)
+    times: Times = field(default_factory=Times)
+    _scores: dict[tuple[Entry, int, int], Trial] = field(default_factory=dict)
+    _spaces: dict[tuple[str, str], Space] = field(default_factory=dict)
+    _failed: set[Entry] = field(default_factory=set)
+
+    def run(self) -> list[Standing]:
+        """Run all laps; return the finalists, best first."""
+        laps, entries = self.laps(), self.entries()
+        for number, lap in enumerate(laps):
+            end, last = self._end_of(number, len(laps)), number == len(laps) - 1
+            with progress.phase(f"lap {number + 1} of {len(laps)}, {lap.rows} rows", len(entries), "entries"):
+                there = self.measure(entries, lap, self._end_of(0, 2) if number == 0 else end)
+                if not there and number == 0:
+                    # Those that were in the way of the others have left.
+                    there = self.measure(entries, lap, self.until)
+                if not there and number == 0:
+                    raise ValueError("No contestant could be trained. " + " ".join(d.why for d in self.departures[:3]))
+                if not last or len(laps) == 1:
+                    there = self.tune(there, lap, end)
+            if not there:
+                break
+            entries = [one.entry for one in self.staying(there, last=number >= len(laps) - 2)]
+        return self.ranked()
+
+    def laps(self) -> list[Lap]:
+        """Return the laps: nested parts of the training rows; few folds until the last lap, if they hold out enough."""
+        full, folds, tested = len(self.data.folds[0][0]), len(self.data.folds), len(self.data.folds[0][1])
+        few, more = (min(folds, -(-enough // tested)) for enough in (ENOUGH_HELD_OUT, ENOUGH_IN_THE_END))
+        sizes, rows = [], max(FIRST_ROWS, 20 * self.data.k)
+        while rows * 1.5 < full:
+            sizes.append(rows)
+            rows *= FACTOR
+        return list(dict.fromkeys([*(Lap(rows, few) for rows in [*sizes, full]), Lap(full, max(2, more))]))
+
+    def entries(self) -> list[Entry]:
+        """Return the first contestant of every family, with its first code and the parameters to start with."""
+        first: dict[str, str] = {}
+        for name, contestant in self.data.contestants.items():
+            first.setdefault(contestant.family, name)
+        found = [self._first(name) for name in first.values()]
+        # What is quick comes first, so that a time limit leaves out what is slow.
+        rows = self.laps()[0].rows
+        return sorted(found, key=lambda entry: self._seconds(entry, rows))
+
+    def _first(self, contestant: str) -> Entry:
+        plain = Entry(contestant, self._codes(contestant)[0])
+        return plain.having(self.space(plain).start())
+
+    def _codes(self, contestant: str) -> tuple[str, ...]:
+        return codes_for(self.data.contestants[contestant], self.data.k)
+
+    def family(self, entry: Entry) -> str:
+        """Return the family of an entry."""
+        return self.data.contestants[entry.contestant].family
+
+    def space(self, entry: Entry) -> Space:
+        """Return the search space of an entry."""
+        kind = entry.contestant, entry.code
+        if kind not in self._spaces:
+            space = space_of(self.data.build(Entry(*kind)), self.data.X, self.data.y)
+            tuned = self.data.contestants[entry.contestant].tuned
+            self._spaces[kind] = space if tuned else replace(space, parameters=())
+        return self._spaces[kind]
+
+    def measure(self, entries: Iterable[Entry], lap: Lap, end: float) -> list[Standing]:
+        """Train entries on a lap, as far as it is not known; return those that have all its folds, best first.
+
+        Those that there is no time for, after the ones before them, are left out.
+        """
+        wanted = [entry for entry in dict.fromkeys(entries) if entry not in self._failed]
+        left = max(0.0, end - time.monotonic()) * self.workers.count
+        tasks, started = deque[Task](), set[Entry]()
+        for entry in wanted:
+            missing = self._missing(entry, lap)
+            seconds = self._seconds(entry, lap.rows) * len(missing)
+            if seconds > left:
+                why = f"Training on {lap.rows} rows would take about {seconds:.2g} s, too long for the time left."
+                self._leave(entry, lap, None, why)
+                continue
+            left -= seconds
+            tasks.extend(missing[:1])
+        for trial in self.workers.run(tasks, end, min(self.until, end + GRACE * (self.until - self.start))):
+            self._note(trial, lap)
+            if not trial.failed and trial.task.entry not in started:
+                # The other folds begin when the first is done: what never ends must not occupy all processes.
+                started.add(trial.task.entry)
+                tasks.extendleft(reversed(self._missing(trial.task.entry, lap)))
+        found = [self._standing(entry, lap) for entry in wanted]
+        return sorted((one for one in found if one is not None), key=lambda one: one.key)
+
+    def _missing(self, entry: Entry, lap: Lap) -> list[Task]:
+        every = [Task(entry, fold, lap.rows) for fold in range(lap.folds)]
+        return [task for task in every if (entry, lap.rows, task.fold) not in self._scores]
+
+    def tune(self, there: list[Standing], lap: Lap, end: float) -> list[Standing]:
+        """Try what is next to the leaders of the best families, as long as there is something new."""
+        seen = {one.entry for one in there}
+        for _ in range(TUNING_STEPS if end == np.inf else 100):
+            leaders: dict[str, Standing] = {}
+            for one in there:
+                leaders.setdefault(self.family(one.entry), one)
+            new: list[Entry] = []
+            for one in list(leaders.values())[:TUNED_FAMILIES]:
+                fresh = (entry for entry in self.neighbours(one.entry) if entry not in seen)
+                new += itertools.islice(fresh, NEW_OF_A_FAMILY)
+            if not new or time.monotonic() >= end:
+                break
+            seen.update(new)
+            there = sorted([*there, *self.measure(new, lap, end)], key=lambda one: one.key)
+        return there
+
+    def neighbours(self, entry: Entry) -> Iterator[Entry]:
+        """Yield the entries next to one: the next values of each parameter, other codes, others of its family."""
+        values = dict(entry.parameters)
+        for parameter in self.space(entry).parameters:
+            at = parameter.values.index(values[parameter.name])
+            for near in (at - 1, at + 1):
+                if 0 <= near < len(parameter.values):
+                    yield entry.having({parameter.name: parameter.values[near]})
+        for code in self._codes(entry.contestant):
+            yield Entry(entry.contestant, code, entry.parameters)
+        for name, contestant in self.data.contestants.items():
+            if contestant.family == self.family(entry):
+                yield self._first(name)
+
+    def staying(self, there: list[Standing], last: bool) -> list[Standing]:
+        """Return the entries that go on: the best of each family, then the second best; note why the others leave."""
+        best = there[0]
+        kept: list[Standing] = []
+        families: dict[str, int] = {}
+        room = FINALISTS if last else max(FEWEST, len(there) // 3)
+        for one in there:
+            number = families.get(self.family(one.entry), 0)
+            behind = one.losses.astype(np.float64) - best.losses
+            error = behind.std() / np.sqrt(len(behind))
+            clearly = behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss)
+            if clearly:
+                why = f"It is clearly behind {best.entry}."
+            elif len(kept) >= room:
+                why = f"{len(kept)} others are better."
+            elif number >= OF_A_FAMILY:
+                why = f"{number} others of its family, {self.family(one.entry)}, are better."
+            else:
+                kept.append(one)
+                families[self.family(one.entry)] = number + 1
+                continue
+            self._leave(one.entry, one.lap, one.loss, why)
+        place: dict[str, int] = {}
+        turns = []
+        for one in kept:
+            place[self.family(one.entry)] = place.get(self.family(one.entry), 0) + 1
+            turns.append(place[self.family(one.entry)])
+        return [kept[i] for i in np.argsort(turns, kind="stable")]
+
+    def ranked(self) -> list[Standing]:
+        """Return the standings of the largest lap that anyone finished, best first."""
+        furthest = max((lap for _, lap in self.standings), key=lambda lap: (lap.rows, lap.folds))
+        return sorted((one for one in self.standings.values() if one.lap == furthest), key=lambda one: one.key)
+
+    def _seconds(self, entry: Entry, rows: int) -> float:
+        """About how long a training takes."""
+        return self.times.estimate(entry, self.times.shape(entry, rows, self.data), self.space(entry).cost)
+
+    def _end_of(self, number: int, n_laps: int) -> float:
+        """The time after which no training of a lap begins."""
+        if self.until == np.inf or number == n_laps - 1:
+            return self.until
+        later = (LAPS_END - FIRST_END) * number / max(1, n_laps - 2)
+        return self.start + (self.until - self.start) * (FIRST_END + later)
+
+    def _note(self, trial: Trial, lap: Lap) -> None:
+        task = trial.task
+        if trial.failed:
+            if task.entry not in self._failed:
+                self._leave(task.entry, lap, None, trial.failed)
+            self._failed.add(task.entry)
+            return
+        assert task.fold is not None
+        self._scores[task.entry, task.rows, task.fold] = trial
+        self.times.note(task.entry, self.times.shape(task.entry, task.rows, self.data), trial.seconds)
+
+    def _standing(self, entry: Entry, lap: Lap) -> Standing | None:
+        trials = [self._scores.get((entry, lap.rows, f)) for f in range(lap.folds)]
+        whole = [trial for trial in trials if trial is not None]
+        if len(whole) < lap.folds:
+            return None
+        y = np.concatenate([self.data.y[self.data.folds[f][1]] for f in range(lap.folds)])
+        seconds = float(np.mean([trial.seconds for trial in whole]))
+        read = [
+            self._read(entry, lap, name, np.concatenate([trial.scores[name] for trial in whole]), y, seconds)
+            for name in whole[0].scores
+            if all(name in trial.scores for trial in whole)
+        ]
+        best = min(read, key=lambda one: one.key)
+        self.standings[entry, lap] = best
+        return best
+
+    def _read(
+        self, entry: Entry, lap: Lap, decoder: str, D: NDArray[Any], y: NDArray[np.intp], seconds: float
+    ) -> Standing:
+        calibration = Calibration.of(D, y)
+        P = calibration(D).astype(np.float32)
+        log_loss = float(losses_of(P, y, "log-loss").mean())
+        return Standing(entry, lap, decoder, calibration, P, losses_of(P, y, self.metric), log_loss, seconds)
+
+    def _leave(self, entry: Entry, lap: Lap, loss: float | None, why: str) -> None:
+        self.departures.append(Departure(entry, lap, loss, why))

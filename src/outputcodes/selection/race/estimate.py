@@ -1,0 +1,47 @@
+"""The error of the best of several: an honest estimate from rows that were held out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+DRAWS = 300
+
+
+class Estimate(NamedTuple):
+    """The expected loss of the winner, and a 95 % interval."""
+
+    loss: float
+    low: float
+    high: float
+
+
+def loss_of_best(losses: NDArray[Any], seed: int = 0) -> Estimate:
+    """Estimate the loss of whichever is best, given the losses (n, m) of m entries on the same held-out rows.
+
+    The smallest of several means is too small, as some of it is luck. In each of many bootstrap samples of the rows,
+    the best entry is chosen by the rows that were drawn, and judged by those that were not (Tsamardinos, Greasidou &
+    Borboudakis, 2018).
+
+    >>> rng = np.random.default_rng(0)
+    >>> losses = rng.random((300, 20)) < 0.5
+    >>> bool(losses.mean(axis=0).min() < 0.47 < loss_of_best(losses).loss)
+    True
+    """
+    values = np.asarray(losses, dtype=np.float64)
+    n = len(values)
+    rng, found, shares = np.random.default_rng(seed), [], []
+    for _ in range(DRAWS):
+        drawn = rng.multinomial(n, np.full(n, 1 / n))
+        out = drawn == 0
+        if out.any():
+            # Rounded, so that the last bits don't choose.
+            best = np.round(drawn @ values / n, 9).argmin()
+            found.append(values[out, best].mean())
+            shares.append(out.mean())
+    loss = float(np.mean(found))
+    # What was not drawn is about a third of the rows; the interval is that of all rows.
+    half = 1.96 * float(np.std(found) * np.sqrt(np.mean(shares)))
+    return Estimate(loss, max(0.0, loss - half), loss + half)

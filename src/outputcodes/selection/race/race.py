@@ -1,0 +1,300 @@
+"""The race as a classifier: it finds the best model for a table within a time limit."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from outputcodes._ground import progress
+from outputcodes._ground.folds import Folds, Rows, deck_of, stratified_folds
+from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets
+from outputcodes.selection.mcnemar import mcnemar
+from outputcodes.selection.metrics import check_metric
+from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
+from outputcodes.selection.race.contestants import chosen_contestants
+from outputcodes.selection.race.course import Course, Departure, Standing
+from outputcodes.selection.race.estimate import Estimate, loss_of_best
+from outputcodes.selection.race.trials import Field, Task, Trial
+from outputcodes.selection.race.workers import Here, Workers
+
+# Folds by the number of rows, and held-out rows of a fold that are enough: numbers in all, and rows.
+FOLDS, FEW_FOLDS, MANY_ROWS = 5, 3, 20_000
+MOST_HELD_OUT, MOST_SCORES = 10_000, 20_000_000
+# The share of the time that is kept for the last trainings, on all rows.
+LAST_SHARE = 0.2
+# A table with fewer numbers is raced in this process, unless more are asked for.
+SMALL_TABLE = 100_000
+LEVEL = 0.05
+
+
+class Race(ClassifierMixin, BaseEstimator):
+    """Find the best classifier for a table within a time limit.
+
+    One entry of every contestant starts on a sample of the rows: linear models, kernels, trees, forests, boosted
+    trees, boosters, neighbours, and other libraries where they are installed. What is clearly behind leaves; the best
+    families get more rows, codes, decoders and parameters. The finalists are measured on all folds, and the winner, or
+    an average of up to five of them if it is clearly better, is fitted to all rows. Its probabilities are calibrated
+    on held-out rows.
+
+    Parameters
+    ----------
+    time_limit : float or None, default=60
+        Seconds from the start of `fit` to its end. What runs when the time is over is stopped. Without a limit, the
+        same seed gives the same race.
+    contestants : list of str, or mapping from names to classifiers, optional
+        Some of `CONTESTANTS`, by default all that are installed; or any classifiers, which run with the parameters
+        that they have.
+    metric : {"error", "log-loss", "balanced"}, default="error"
+        What the race is decided by.
+    blend : bool, default=True
+        Whether the winner may be an average of several models.
+    n_jobs : int, optional
+        Trainings at a time, each in a process of its own with one thread. A small table is raced in this process if
+        it is None or 1: a training is then not stopped, but none begins when the time is over.
+    random_state : int, RandomState instance or None, default=None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    model_ : Blend
+        The winner, fitted to all rows; `model_.models` are pipelines.
+    winner_ : list of str
+        What it consists of.
+    loss_, interval_ : float and tuple of float
+        The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows, and
+        corrected for being the best of several.
+    standings_ : list of dict
+        The finalists, best first.
+    departures_ : list of dict
+        Who left when, at which loss, and why.
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> race = Race(contestants=["ridge", "decision-tree"], time_limit=None, random_state=0).fit(X, y)
+    >>> race.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    >>> sorted({row["contestant"] for row in race.standings_})
+    ['decision-tree', 'ridge']
+    """
+
+    model_: Blend
+
+    def __init__(
+        self,
+        time_limit: float | None = 60,
+        *,
+        contestants: Any = None,
+        metric: str = "error",
+        blend: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.time_limit = time_limit
+        self.contestants = contestants
+        self.metric = metric
+        self.blend = blend
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Run the race, and fit the winner to all rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+            NaN is a missing value. The columns of a data frame that are not numbers are categories.
+        y : array of n labels
+        """
+        start = time.monotonic()
+        check_metric(self.metric)
+        check_n_jobs(self.n_jobs)
+        limit = self.time_limit
+        if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and float(limit) > 0):
+            raise ValueError(f"time_limit={limit!r} must be a positive number of seconds, or None for no limit.")
+        X = self._checked(X, reset=True)
+        labels = check_targets(self, X, y)
+        self.classes_ = check_classes(labels)
+        numbers, seed = np.searchsorted(self.classes_, labels), as_seed(self.random_state)
+        data = Field(
+            chosen_contestants(self.contestants, X), X, numbers, len(self.classes_), _folds(numbers, seed), seed
+        )
+        end = np.inf if limit is None else start + float(limit)
+        with self._workers(data) as workers, progress.showing(self.verbose):
+            until = np.inf if limit is None else start + float(limit) * (1 - LAST_SHARE)
+            course = Course(data, self.metric, workers, start, until)
+            finalists = course.run()
+            self._finish(course, finalists, end)
+        return self
+
+    def _workers(self, data: Field) -> Here | Workers:
+        count = effective_n_jobs(self.n_jobs)
+        small = len(data.y) * data.X.shape[1] <= SMALL_TABLE
+        if count == 1 and (small or self.time_limit is None):
+            return Here(data)
+        return Workers(data, count)
+
+    def _finish(self, course: Course, finalists: list[Standing], end: float) -> None:
+        """Choose the winner or an average, and fit what it needs to all rows."""
+        data = course.data
+        y = np.concatenate([data.y[data.folds[f][1]] for f in range(finalists[0].lap.folds)])
+        fold = np.repeat(
+            np.arange(finalists[0].lap.folds), [len(data.folds[f][1]) for f in range(finalists[0].lap.folds)]
+        )
+        weights, estimate = np.eye(len(finalists))[0], loss_of_best(np.column_stack([s.losses for s in finalists]))
+        if self.blend and len(finalists) > 1 and fold[-1] > 0:
+            P = [one.P for one in finalists]
+            averaged, single = _averaged(P, y, fold, self.metric), finalists[0]
+            if _clearly_better(averaged, single, y, self.metric):
+                weights = greedy_weights(P, y, self.metric)
+                losses = losses_of(averaged, y, self.metric).astype(np.float64)
+                half = 1.96 * float(losses.std() / np.sqrt(len(losses)))
+                mean = float(losses.mean())
+                estimate = Estimate(mean, max(0.0, mean - half), mean + half)
+        members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
+        fitted = _fitted(course, members, finalists, end)
+        total = sum(weight for _, weight, _ in fitted)
+        self.model_ = Blend(
+            [trial.model for _, _, trial in fitted],
+            [one.calibration.temperature for one, _, _ in fitted],
+            [one.calibration.doubt for one, _, _ in fitted],
+            [weight / total for _, weight, _ in fitted],
+            self.classes_.tolist(),
+        )
+        self.winner_ = [_name(one) for one, _, _ in fitted]
+        self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
+        self.standings_ = [_row(one) for one in finalists]
+        self.departures_ = [_departed(one) for one in course.departures]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return calibrated class probabilities (n, k)."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._checked(X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row."""
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        if hasattr(X, "iloc"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": "allow-nan"}
+        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how)
+
+
+def _folds(y: Rows, seed: int) -> Folds:
+    """Stratified folds, whose training rows are in an order of which every beginning is stratified."""
+    k, count = int(y.max()) + 1, FEW_FOLDS if len(y) > MANY_ROWS else FOLDS
+    count = max(2, min(count, int(np.bincount(y).max())))
+    most = min(MOST_HELD_OUT, max(1000, MOST_SCORES // (k * count)))
+    rng = np.random.default_rng(seed)
+    pairs = stratified_folds(y, count, seed)
+    return [(_stratified(train, y, rng), np.sort(_stratified(test, y, rng)[:most])) for train, test in pairs]
+
+
+def _stratified(rows: Rows, y: Rows, rng: np.random.Generator) -> Rows:
+    """The rows in a random order in which the classes take turns, as often as their shares say."""
+    deck = rows[deck_of(y[rows], rng)]
+    sizes = np.bincount(y[deck])
+    place = np.arange(len(deck)) - (np.cumsum(sizes) - sizes)[y[deck]]
+    return deck[np.argsort((place + 0.5) / sizes[y[deck]], kind="stable")]
+
+
+def _averaged(P: list[NDArray[Any]], y: Rows, fold: Rows, metric: str) -> NDArray[np.float64]:
+    """Averages for the rows of each fold, with weights that the other folds chose."""
+    averaged = np.empty(P[0].shape)
+    for f in range(fold[-1] + 1):
+        own = fold == f
+        weights = greedy_weights([one[~own] for one in P], y[~own], metric)
+        averaged[own] = sum(w * one[own] for w, one in zip(weights, P, strict=True) if w > 0)
+    return averaged
+
+
+def _clearly_better(averaged: NDArray[Any], single: Standing, y: Rows, metric: str) -> bool:
+    """Whether an average has clearly less loss, or no more of it and clearly less log-loss."""
+    losses = losses_of(averaged, y, metric)
+    if losses.dtype == bool:
+        test = mcnemar(losses, single.losses)
+        less, p = test.first_only < test.second_only, test.p_value / 2
+    else:
+        less, p = losses.mean() < single.loss, _paired(losses, single.losses)
+    if less and p < LEVEL:
+        return True
+    more_probable = _paired(losses_of(averaged, y, "log-loss"), losses_of(single.P, y, "log-loss")) < LEVEL
+    return bool(losses.mean() <= single.loss and more_probable)
+
+
+def _paired(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """The p-value of a being less than b."""
+    return 1.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b, alternative="less").pvalue)
+
+
+def _fitted(
+    course: Course, members: list[tuple[Standing, float]], finalists: list[Standing], end: float
+) -> list[tuple[Standing, float, Trial]]:
+    """The members on all rows; the best finalist alone, or the quickest, where the time does not suffice."""
+    n = len(course.data.y)
+    wanted = [(finalists[0], 0.0), *members] if members[0][0] is not finalists[0] else members
+    tasks = {Task(one.entry, None, n, one.decoder): (one, weight) for one, weight in wanted}
+    found = {trial.task: trial for trial in course.workers.run(deque(tasks), end=end) if not trial.failed}
+    whole = [(one, weight, found[task]) for task, (one, weight) in tasks.items() if task in found and weight > 0]
+    if len(whole) == len(members):
+        return whole
+    # Of what is there, the best; if nothing is, the quickest is trained whatever it takes.
+    for task, (one, _) in tasks.items():
+        if task in found:
+            return [(one, 1.0, found[task])]
+    quickest = min(finalists, key=lambda one: one.seconds)
+    (trial,) = course.workers.run(deque([Task(quickest.entry, None, n, quickest.decoder)]))
+    if trial.failed:
+        raise ValueError(f"{quickest.entry} could not be trained on all rows. {trial.failed}")
+    return [(quickest, 1.0, trial)]
+
+
+def _name(one: Standing) -> str:
+    return f"{one.entry}, decoder {one.decoder}" if one.decoder else str(one.entry)
+
+
+def _row(one: Standing) -> dict[str, Any]:
+    return {
+        "contestant": one.entry.contestant,
+        "code": one.entry.code,
+        "decoder": one.decoder,
+        "parameters": dict(one.entry.parameters),
+        "loss": one.loss,
+        "log-loss": one.log_loss,
+        "seconds": one.seconds,
+        "rows": one.lap.rows,
+        "folds": one.lap.folds,
+    }
+
+
+def _departed(one: Departure) -> dict[str, Any]:
+    return {
+        "entry": str(one.entry),
+        "rows": None if one.lap is None else one.lap.rows,
+        "loss": one.loss,
+        "why": one.why,
+    }

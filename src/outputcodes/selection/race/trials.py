@@ -1,0 +1,148 @@
+"""One training of a race: an entry on some rows of a fold, and the scores of the rows that are held out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from outputcodes._ground.folds import Folds
+from outputcodes._ground.validation import take_rows
+from outputcodes._ground.words import in_words
+from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.decoders.classifier import resolved_for
+from outputcodes.selection.race.contestants import PAIRS, Contestant, Entry, build
+
+Scores = NDArray[np.float32]
+
+# The decoders that read the same margins. Votes know nothing of pairs that never saw the class, and often win there.
+DECODERS = {PAIRS: ("loss", "vote"), "": ("",)}
+OTHER_CODES = ("loss",)
+# The logarithm of a probability of 0 is that of this.
+LEAST = 1e-7
+# What a class that was not trained has below the smallest score.
+UNKNOWN = 10.0
+# Rows of each class in the training that loads compiled code before time is taken.
+WARMING = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """Who runs on what: class numbers, folds whose training rows are in the order in which they are taken."""
+
+    contestants: dict[str, Contestant]
+    X: Any
+    y: NDArray[np.intp]
+    k: int
+    folds: Folds
+    seed: int
+
+    def build(self, entry: Entry) -> Pipeline:
+        """Return the model of an entry."""
+        return build(self.contestants[entry.contestant], entry, self.X, self.seed)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Train an entry on the first rows of a fold; on all rows of the table if `fold` is None."""
+
+    entry: Entry
+    fold: int | None
+    rows: int
+    decoder: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What came of a task: seconds, held-out scores (n, k) by decoder, the model if it is the last one; or why not."""
+
+    task: Task
+    seconds: float = 0.0
+    scores: dict[str, Scores] = field(default_factory=dict)
+    model: Any = None
+    failed: str = ""
+
+
+_warm: set[tuple[str, str]] = set()
+
+
+def run(data: Field, task: Task) -> Trial:
+    """Train, and score what is held out; a contestant that breaks must not end the race."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if (kind := (task.entry.contestant, task.entry.code)) not in _warm:
+                _warm.add(kind)
+                _warm_up(data, task)
+            return _trained(data, task)
+        except Exception as reason:  # however a foreign system breaks
+            return Trial(task, failed=in_words(reason))
+
+
+def _warm_up(data: Field, task: Task) -> None:
+    """Train on a few rows: compiling and importing are no part of a training's time."""
+    few = np.concatenate([np.flatnonzero(data.y == c)[:WARMING] for c in range(min(data.k, WARMING))])
+    model = data.build(task.entry)
+    model.fit(take_rows(data.X, few), data.y[few])
+
+
+def _trained(data: Field, task: Task) -> Trial:
+    model = data.build(task.entry)
+    if task.fold is None:
+        if task.decoder:
+            model.set_params(classifier__decoder=task.decoder)
+        start = time.perf_counter()
+        model.fit(data.X, data.y)
+        return Trial(task, time.perf_counter() - start, model=model)
+    order, test = data.folds[task.fold]
+    train = order[: task.rows]
+    own, held_out = take_rows(data.X, train), take_rows(data.X, test)
+    start = time.perf_counter()
+    found = dict(_readings(model, own, data.y[train], held_out, task.entry.code))
+    seconds = time.perf_counter() - start
+    scores = {name: _of_all(D, known, data.k).astype(np.float32) for name, (D, known) in found.items()}
+    if not all(np.isfinite(D).all() for D in scores.values()):
+        return Trial(task, seconds, failed="Its scores are not finite.")
+    return Trial(task, seconds, scores)
+
+
+def _readings(model: Any, X: Any, y: NDArray[np.intp], held_out: Any, code: str) -> Iterator[tuple[str, Any]]:
+    """The scores of held-out rows by each decoder, and the classes that they belong to."""
+    final = model[-1]
+    if not isinstance(final, OutputCodeClassifier) or len(np.unique(y)) == 2:
+        model.fit(X, y)
+        yield DECODERS.get(code, OTHER_CODES)[0], (scores_of(model, held_out), model.classes_)
+        return
+    view = model[:-1]
+    trained = final.train(view.fit_transform(X, y), y)
+    F = final.margins(view.transform(held_out))
+    for name in DECODERS.get(code, OTHER_CODES):
+        decoder = resolved_for(name, trained.loss)
+        M = decoder.as_read(trained.code)
+        if decoder.objection(M) is None:
+            yield name, (trained.fit_decoder(decoder).scores(F, M), final.classes_)
+
+
+def scores_of(model: Any, X: Any) -> NDArray[np.float64]:
+    """Return the scores (n, k) of a fitted classifier: the logarithms of its probabilities, if it has them."""
+    # As scikit-learn's own tools look it up.
+    if hasattr(model, "predict_proba"):
+        logs: NDArray[np.float64] = np.log(np.maximum(model.predict_proba(X), LEAST))
+        return logs
+    D = np.asarray(model.decision_function(X), dtype=np.float64)
+    return np.outer(D, [-0.5, 0.5]) if D.ndim == 1 else D
+
+
+def _of_all(D: NDArray[np.float64], known: NDArray[np.intp], k: int) -> NDArray[np.float64]:
+    """Scores of all k classes; one that the training rows lack comes last."""
+    if len(known) == k:
+        return D
+    every = np.repeat(D.min(axis=1, keepdims=True) - UNKNOWN, k, axis=1)
+    every[:, known] = D
+    return every
