@@ -38,7 +38,7 @@ def test_what_a_system_would_ignore_is_refused(run, fruit, tmp_path, learner, op
 
 
 def test_without_a_learner_the_default_is_that_of_python(run, fruit, tmp_path):
-    done = run("fit", fruit, "--out", tmp_path / "m.skops")
+    done = run("fit", fruit, "--code", OutputCodeClassifier().code, "--out", tmp_path / "m.skops")
     assert done.code == 0, done.err
     model, manifest = persistence.load(tmp_path / "m.skops")
     fitted, ours = model[-1], OutputCodeClassifier()

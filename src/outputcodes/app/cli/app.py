@@ -13,7 +13,7 @@ from outputcodes import __version__
 # Each verb is the function of its name in the module of its name.
 VERBS = {
     "compare": "Train every learner and code once per fold, decode them in every way, and print a ranking.",
-    "fit": "Train a learner under a code, and save the model with the preprocessing of its table.",
+    "fit": "Find the best model for a table, or train a learner under a code, and save it with its preprocessing.",
     "predict": "Predict the class of every row, chunk by chunk.",
     "inspect": "Show a model: its table, its code with distances and bounds, the errors of its columns, its size.",
     "code": "Draw a code for k classes, describe it, and save it.",

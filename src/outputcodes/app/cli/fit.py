@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -32,6 +33,9 @@ def fit(
     class_weight: Annotated[
         str | None, typer.Option(metavar="WEIGHTS", help="balanced, or label=weight,label=weight; others weigh 1.")
     ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="Where no learner is named: how long to look for the best.")
+    ] = 60,
     jobs: _options.Jobs = 1,
     seed: _options.Seed = 0,
     target: _options.Target = None,
@@ -43,9 +47,9 @@ def fit(
     encoding: _options.Encoding = "utf-8",
     plugin: _options.Plugin = None,
 ) -> None:
-    """Train a learner under a code, and save the model with the preprocessing of its table.
+    """Find the best model for a table, or train a learner under a code, and save it with its preprocessing.
 
-    Without a learner, a code and a decoder, these are the defaults of OutputCodeClassifier.
+    Where no learner is named, nor anything else of the model, a race finds the best one within the time limit.
     """
     given = [one.partition("=")[0].strip() for one in param or ()]
     with reported_errors(params=given), progress.showing(progress=progress.Progress(least=2.0)):
@@ -60,6 +64,7 @@ def fit(
             probability=probability,
             class_weight="balanced" if class_weight == "balanced" else numbers(class_weight, "--class-weight"),
             params=assignments(param),
+            time_limit=time_limit,
             seed=seed,
             n_jobs=jobs,
             identifier=identifier,
@@ -69,13 +74,26 @@ def fit(
             decimal=decimal,
             encoding=encoding,
         )
-    parts = (summary["learner"], summary.get("code"), summary.get("decoder"))
     console = Console(soft_wrap=True)
-    console.print(
-        f"{out}: {type(model[-1]).__name__}, {summary['rows']} rows, {100 * summary['training_error']:.2f} % wrong on "
-        f"them ({', '.join(part for part in parts if part)})",
-        markup=False,
-        highlight=False,
-    )
+    for line in _lines(out, model, summary):
+        console.print(line, markup=False, highlight=False)
     for note in summary.get("notes", ()):
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
+
+
+def _lines(out: Path, model: Any, summary: dict[str, Any]) -> Iterator[str]:
+    """What was trained, and how good it is."""
+    if "winner" not in summary:
+        parts = (summary["learner"], summary.get("code"), summary.get("decoder"))
+        yield (
+            f"{out}: {type(model[-1]).__name__}, {summary['rows']} rows, {100 * summary['training_error']:.2f} % wrong "
+            f"on them ({', '.join(part for part in parts if part)})"
+        )
+        return
+    low, high = (100 * one for one in summary["interval"])
+    yield (
+        f"{out}: {summary['rows']} rows; about {100 * summary['error']:.2f} % wrong on new ones ({low:.2f} to "
+        f"{high:.2f} %)"
+    )
+    for name, weight in zip(summary["winner"], summary["weights"], strict=True):
+        yield f"  {100 * weight:3.0f} %  {name}" if len(summary["winner"]) > 1 else f"  {name}"

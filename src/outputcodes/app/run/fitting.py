@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from outputcodes._ground.words import quoted
 from outputcodes.app import persistence
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
+from outputcodes.app.run.racing import race_on
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
 from outputcodes.app.tables import Table
@@ -39,6 +41,7 @@ def fit_file(
     probability: str | None = None,
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     params: Mapping[str, Any] | None = None,
+    time_limit: float = 60.0,
     seed: int = 0,
     n_jobs: int | None = None,
     **reading: Any,
@@ -52,7 +55,9 @@ def fit_file(
     out : path
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params
-        As for `build`; by default those of `OutputCodeClassifier()`.
+        As for `build`. Where none of them is given, a race finds the best model.
+    time_limit : float
+        Seconds of the race, from the reading of the table to the file of the model.
     **reading
         How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
 
@@ -70,13 +75,19 @@ def fit_file(
         raise ValueError(
             "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
         )
+    start = time.monotonic()
     table = open_table(data, target, **reading)
+    if all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params:
+        left = max(1.0, time_limit - (time.monotonic() - start))
+        model, facts = race_on(table, left, seed=seed, n_jobs=n_jobs)
+        facts |= {"data": Path(data).name, **({"notes": list(table.notes)} if table.notes else {})}
+        return _saved(model, training_summary(model, table, **facts), table, out)
     how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
     how |= {"probability": probability, "class_weight": class_weight, "params": params}
     labels = table.target.to_numpy()
     model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
     final = model[-1]
-    facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name}
+    facts = {"learner": learner or default_name(), "data": Path(data).name}
     if notes := [*table.notes, *sorted_as_text(table, [code])]:
         facts["notes"] = notes
     if isinstance(final, OutputCodeClassifier):
@@ -85,7 +96,10 @@ def fit_file(
         facts |= {"code": code or DEFAULT.code, "decoder": decodes or DEFAULT.decoder}
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
-    summary = training_summary(model, table, **facts)
+    return _saved(model, training_summary(model, table, **facts), table, out)
+
+
+def _saved(model: Pipeline, summary: dict[str, Any], table: Table, out: str | Path) -> tuple[Pipeline, dict[str, Any]]:
     persistence.save(model, out, schema=table.schema, summary=summary)
     return model, summary
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
+from outputcodes.app.run import racing
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
 
@@ -40,6 +41,9 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     errors = summary.pop("column_errors", None)
     notes = summary.pop("notes", [])
     summary.pop("class_shares", None)
+    race = racing.in_words(summary) if "standings" in summary else []
+    for name in ("winner", "weights", "standings", "departures") if race else ():
+        del summary[name]
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
     shares = SHARES - {"error", "interval"} if summary.get("metric") == "log-loss" else SHARES
     lines += [
@@ -61,6 +65,7 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
         lines += ["", _labelled(str(describe(final.code_matrix_)), final.classes_)]
     if errors:
         lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]
+    lines += ["", *race] if race else []
     return "\n".join(lines)
 
 

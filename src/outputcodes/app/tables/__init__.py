@@ -2,12 +2,18 @@
 
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.errors import TableError
-from outputcodes.app.tables.preprocessing import DaysSinceEpoch, categorical_features, preprocessing
+from outputcodes.app.tables.preprocessing import (
+    AsNumbersAndCategories,
+    DaysSinceEpoch,
+    categorical_features,
+    preprocessing,
+)
 from outputcodes.app.tables.reading import Table, from_frame, read
 from outputcodes.app.tables.schema import Column, Schema, infer
 from outputcodes.app.tables.streaming import read_chunks, read_texts
 
 __all__ = [
+    "AsNumbersAndCategories",
     "Column",
     "DaysSinceEpoch",
     "Schema",

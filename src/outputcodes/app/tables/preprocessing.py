@@ -70,6 +70,51 @@ class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return cut
 
 
+class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
+    """A table whose columns are numbers, cut at ±1e90, or categories; dates are days since 1970.
+
+    Parameters
+    ----------
+    numbers, dates, categories : lists of str
+        The columns of each kind.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"day": pd.to_datetime(["1970-01-02"]), "colour": ["red"]})
+    >>> AsNumbersAndCategories(dates=["day"], categories=["colour"]).fit_transform(frame)
+       day colour
+    0  1.0    red
+    """
+
+    def __init__(self, numbers: Any = (), dates: Any = (), categories: Any = ()) -> None:
+        self.numbers = numbers
+        self.dates = dates
+        self.categories = categories
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing: there is nothing to learn."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return a data frame."""
+        import pandas as pd
+
+        parts = []
+        if self.numbers:
+            numbers = Bounded().fit_transform(X[self.numbers])
+            parts.append(pd.DataFrame(numbers, index=X.index, columns=self.numbers))
+        if self.dates:
+            days = DaysSinceEpoch().fit_transform(X[self.dates])
+            parts.append(pd.DataFrame(days, index=X.index, columns=self.dates))
+        if self.categories:
+            parts.append(X[self.categories].astype(object))
+        return pd.concat(parts, axis=1)
+
+
 def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
     """Return a transformer from tables of a schema to numbers for a learner.
 

@@ -80,7 +80,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "extra-trees": Contestant("forests", partial(ExtraTreesClassifier, **_FOREST)),
     "kernel-svm": _learner("kernels", "kernel-svm", "one-vs-all", PAIRS, "dense"),
     "logistic": _learner("linear", "logistic", "one-vs-all", PAIRS),
-    "neighbours": Contestant("neighbours", partial(KNeighborsClassifier, weights="distance")),
+    "neighbours": Contestant("neighbours", partial(KNeighborsClassifier, weights="distance", algorithm="brute")),
     "tree": _learner("trees", "tree", "dense", PAIRS, "one-vs-all"),
     "adaboost-mh": Contestant("boosters", AdaBoostMH),
     "random-forest": Contestant("forests", partial(RandomForestClassifier, **_FOREST)),
