@@ -217,6 +217,9 @@ SPACES: dict[str, Space] = {
     # Foreign systems.
     "LogisticRegression": Space((_C,), Cost(0.03, rows=0.9, columns=0.6)),
     "SVC": Space(_KERNEL, Cost(0.07, rows=1.9, columns=0.6)),
+    "KNeighborsClassifier": Space(
+        (Parameter("n_neighbors", (1, 3, 5, 9, 15), 5),), Cost(0.03, rows=1.5, features=0.7, columns=0.0)
+    ),
     "DecisionTreeClassifier": Space((_LEAF,), Cost(0.03, rows=1.3, columns=0.5)),
     "RandomForestClassifier": Space(_FOREST, Cost(0.6, rows=1.1, features=0.5, columns=0.4)),
     "ExtraTreesClassifier": Space(_FOREST, Cost(0.5, rows=1.0, features=0.3, columns=0.3)),

@@ -37,8 +37,10 @@ OF_A_FAMILY = 3
 TUNED_FAMILIES, NEW_OF_A_FAMILY, TUNING_STEPS = 3, 4, 4
 # An entry leaves if it is behind by more standard errors than this, and by this share of the best error.
 CLEARLY_BEHIND, BY_SHARE = 3.0, 0.3
-# Of the time: when the first lap is over, and when those before the last one are.
-FIRST_END, LAPS_END = 0.35, 0.65
+# Of the time: when the start is over, when the first lap is, and when those before the last one are.
+START_END, FIRST_END, LAPS_END = 0.25, 0.4, 0.65
+# What was never measured may take this many times as long as is left, by the table of costs, and is tried still.
+ROUGHLY = 3.0
 # The share of the time that a training may go on after its lap is over: it took much longer than was estimated.
 GRACE = 0.1
 
@@ -97,6 +99,8 @@ class Course:
     standings: dict[tuple[Entry, Lap], Standing] = field(default_factory=dict)
     departures: list[Departure] = field(default_factory=list)
     times: Times = field(default_factory=Times)
+    fitted: dict[Task, Trial] = field(default_factory=dict)
+    _wanted: list[Task] = field(default_factory=list)
     _scores: dict[tuple[Entry, int, int], Trial] = field(default_factory=dict)
     _spaces: dict[tuple[str, str], Space] = field(default_factory=dict)
     _failed: set[Entry] = field(default_factory=set)
@@ -107,13 +111,15 @@ class Course:
         for number, lap in enumerate(laps):
             end, last = self._end_of(number, len(laps)), number == len(laps) - 1
             with progress.phase(f"lap {number + 1} of {len(laps)}, {lap.rows} rows", len(entries), "entries"):
-                there = self.measure(entries, lap, self._end_of(0, 2) if number == 0 else end)
+                if last and number > 0:
+                    self._fit_leader(entries)
+                there = self.measure(entries, lap, self._share(START_END) if number == 0 else end)
                 if not there and number == 0:
                     # Those that were in the way of the others have left.
                     there = self.measure(entries, lap, self.until)
                 if not there and number == 0:
                     raise ValueError("No contestant could be trained. " + " ".join(d.why for d in self.departures[:3]))
-                if not last or len(laps) == 1:
+                if not last or len(laps) == 1 or self.until < np.inf:
                     there = self.tune(there, lap, end)
             if not there:
                 break
@@ -138,7 +144,7 @@ class Course:
         found = [self._first(name) for name in first.values()]
         # What is quick comes first, so that a time limit leaves out what is slow.
         rows = self.laps()[0].rows
-        return sorted(found, key=lambda entry: self._seconds(entry, rows))
+        return sorted(found, key=lambda entry: self._seconds(entry, rows)[0])
 
     def _first(self, contestant: str) -> Entry:
         plain = Entry(contestant, self._codes(contestant)[0])
@@ -160,26 +166,30 @@ class Course:
             self._spaces[kind] = space if tuned else replace(space, parameters=())
         return self._spaces[kind]
 
-    def measure(self, entries: Iterable[Entry], lap: Lap, end: float) -> list[Standing]:
+    def measure(self, entries: Iterable[Entry], lap: Lap, end: float, new: bool = False) -> list[Standing]:
         """Train entries on a lap, as far as it is not known; return those that have all its folds, best first.
 
-        Those that there is no time for, after the ones before them, are left out.
+        Those that there is no time for, after the ones before them, are left out; those that are not `new` leave.
         """
         wanted = [entry for entry in dict.fromkeys(entries) if entry not in self._failed]
         left = max(0.0, end - time.monotonic()) * self.workers.count
         tasks, started = deque[Task](), set[Entry]()
         for entry in wanted:
             missing = self._missing(entry, lap)
-            seconds = self._seconds(entry, lap.rows) * len(missing)
-            if seconds > left:
+            each, known = self._seconds(entry, lap.rows)
+            seconds = each * len(missing)
+            if seconds > left * (1.0 if known else ROUGHLY):
                 why = f"Training on {lap.rows} rows would take about {seconds:.2g} s, too long for the time left."
-                self._leave(entry, lap, None, why)
+                if not new:
+                    self._leave(entry, lap, None, why)
                 continue
-            left -= seconds
+            left = max(0.0, left - seconds)
             tasks.extend(missing[:1])
-        for trial in self.workers.run(tasks, end, min(self.until, end + GRACE * (self.until - self.start))):
+        tasks.extendleft(task for task in self._wanted if task not in self.fitted)
+        self._wanted.clear()
+        for trial in self.workers.run(tasks, end, min(self.until, self._grace(end))):
             self._note(trial, lap)
-            if not trial.failed and trial.task.entry not in started:
+            if trial.task.fold is not None and not trial.failed and trial.task.entry not in started:
                 # The other folds begin when the first is done: what never ends must not occupy all processes.
                 started.add(trial.task.entry)
                 tasks.extendleft(reversed(self._missing(trial.task.entry, lap)))
@@ -204,7 +214,7 @@ class Course:
             if not new or time.monotonic() >= end:
                 break
             seen.update(new)
-            there = sorted([*there, *self.measure(new, lap, end)], key=lambda one: one.key)
+            there = sorted([*there, *self.measure(new, lap, end, new=True)], key=lambda one: one.key)
         return there
 
     def neighbours(self, entry: Entry) -> Iterator[Entry]:
@@ -222,7 +232,10 @@ class Course:
                 yield self._first(name)
 
     def staying(self, there: list[Standing], last: bool) -> list[Standing]:
-        """Return the entries that go on: the best of each family, then the second best; note why the others leave."""
+        """Return the entries that go on: the best of each family, then the second best; note why the others leave.
+
+        Those that are not clearly behind are the best of their family, or among the best.
+        """
         best = there[0]
         kept: list[Standing] = []
         families: dict[str, int] = {}
@@ -234,7 +247,7 @@ class Course:
             clearly = behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss)
             if clearly:
                 why = f"It is clearly behind {best.entry}."
-            elif len(kept) >= room:
+            elif len(kept) >= room and number > 0:
                 why = f"{len(kept)} others are better."
             elif number >= OF_A_FAMILY:
                 why = f"{number} others of its family, {self.family(one.entry)}, are better."
@@ -255,25 +268,40 @@ class Course:
         furthest = max((lap for _, lap in self.standings), key=lambda lap: (lap.rows, lap.folds))
         return sorted((one for one in self.standings.values() if one.lap == furthest), key=lambda one: one.key)
 
-    def _seconds(self, entry: Entry, rows: int) -> float:
-        """About how long a training takes."""
+    def _fit_leader(self, entries: list[Entry]) -> None:
+        """Let the last lap begin with a training of the leader on all rows: then there is a model, come what may."""
+        leader = min((one for one in self.standings.values() if one.entry == entries[0]), key=lambda one: -one.lap.rows)
+        self._wanted.append(Task(leader.entry, None, len(self.data.y), leader.decoder))
+
+    def _seconds(self, entry: Entry, rows: int) -> tuple[float, bool]:
+        """About how long a training takes, and whether that is known."""
         return self.times.estimate(entry, self.times.shape(entry, rows, self.data), self.space(entry).cost)
 
     def _end_of(self, number: int, n_laps: int) -> float:
         """The time after which no training of a lap begins."""
         if self.until == np.inf or number == n_laps - 1:
             return self.until
-        later = (LAPS_END - FIRST_END) * number / max(1, n_laps - 2)
-        return self.start + (self.until - self.start) * (FIRST_END + later)
+        return self._share(FIRST_END + (LAPS_END - FIRST_END) * number / max(1, n_laps - 2))
+
+    def _grace(self, end: float) -> float:
+        """How long trainings may go on that began before a lap was over."""
+        return end if end == np.inf else end + GRACE * (self.until - self.start)
+
+    def _share(self, share: float) -> float:
+        """The time at which a share of all is over."""
+        return np.inf if self.until == np.inf else self.start + (self.until - self.start) * share
 
     def _note(self, trial: Trial, lap: Lap) -> None:
         task = trial.task
+        if task.fold is None:
+            if not trial.failed:
+                self.fitted[task] = trial
+            return
         if trial.failed:
             if task.entry not in self._failed:
                 self._leave(task.entry, lap, None, trial.failed)
             self._failed.add(task.entry)
             return
-        assert task.fold is not None
         self._scores[task.entry, task.rows, task.fold] = trial
         self.times.note(task.entry, self.times.shape(task.entry, task.rows, self.data), trial.seconds)
 

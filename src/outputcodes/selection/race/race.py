@@ -254,17 +254,17 @@ def _paired(a: NDArray[Any], b: NDArray[Any]) -> float:
 def _fitted(
     course: Course, members: list[tuple[Standing, float]], finalists: list[Standing], end: float
 ) -> list[tuple[Standing, float, Trial]]:
-    """The members on all rows; the best finalist alone, or the quickest, where the time does not suffice."""
+    """The members on all rows; the best finalist that was trained, or else the quickest, where time is short."""
     n = len(course.data.y)
     wanted = [(finalists[0], 0.0), *members] if members[0][0] is not finalists[0] else members
     tasks = {Task(one.entry, None, n, one.decoder): (one, weight) for one, weight in wanted}
-    found = {trial.task: trial for trial in course.workers.run(deque(tasks), end=end) if not trial.failed}
-    whole = [(one, weight, found[task]) for task, (one, weight) in tasks.items() if task in found and weight > 0]
-    if len(whole) == len(members):
-        return whole
-    # Of what is there, the best; if nothing is, the quickest is trained whatever it takes.
-    for task, (one, _) in tasks.items():
-        if task in found:
+    found = dict(course.fitted)
+    missing = deque(task for task in tasks if task not in found)
+    found |= {trial.task: trial for trial in course.workers.run(missing, end=end) if not trial.failed}
+    if all(task in found for task, (_, weight) in tasks.items() if weight > 0):
+        return [(one, weight, found[task]) for task, (one, weight) in tasks.items() if weight > 0]
+    for one in finalists:
+        if (task := Task(one.entry, None, n, one.decoder)) in found:
             return [(one, 1.0, found[task])]
     quickest = min(finalists, key=lambda one: one.seconds)
     (trial,) = course.workers.run(deque([Task(quickest.entry, None, n, quickest.decoder)]))

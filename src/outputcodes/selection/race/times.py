@@ -10,9 +10,6 @@ from outputcodes.selection.race.contestants import PAIRS, Entry
 from outputcodes.selection.race.trials import Field
 from outputcodes.selection.spaces import Cost, Shape
 
-# Estimates by the table of costs are rough, and are cautious until something was measured.
-CAUTION = 2.0
-
 
 @dataclass
 class Times:
@@ -26,17 +23,17 @@ class Times:
         if before is None or before[0].rows <= shape.rows:
             self._measured[entry] = shape, seconds
 
-    def estimate(self, entry: Entry, shape: Shape, cost: Cost) -> float:
-        """Return the seconds that a training will take."""
+    def estimate(self, entry: Entry, shape: Shape, cost: Cost) -> tuple[float, bool]:
+        """Return the seconds that a training will take, and whether something like it was measured."""
         if entry in self._measured:
             measured, seconds = self._measured[entry]
-            return seconds * cost.ratio(measured, shape)
+            return seconds * cost.ratio(measured, shape), True
         alike = [
             seconds * cost.ratio(measured, shape)
             for other, (measured, seconds) in self._measured.items()
             if (other.contestant, other.code) == (entry.contestant, entry.code)
         ]
-        return float(np.median(alike)) if alike else CAUTION * cost.seconds(shape)
+        return (float(np.median(alike)), True) if alike else (cost.seconds(shape), False)
 
     @staticmethod
     def shape(entry: Entry, rows: int, data: Field) -> Shape:
