@@ -48,64 +48,79 @@ class Here:
 
 
 class Workers:
-    """Trains in processes of their own, which read the sample once and are killed when the time is over."""
+    """Trains in processes of their own, which read the sample once; what runs when the time is over is killed."""
 
     def __init__(self, data: Field, count: int) -> None:
         self.data, self.count = data, count
-        self._pool: ProcessPoolExecutor | None = None
         self._folder = tempfile.TemporaryDirectory()
         self._path = str(Path(self._folder.name) / "sample")
         joblib.dump(data, self._path)
-        self._start()  # their imports run while the first tasks are made
+        self._workers = [_Worker(self._path) for _ in range(count)]
 
     def run(self, tasks: deque[Task], last_start: float = np.inf, end: float = np.inf) -> Iterator[Trial]:
         """Yield the trials of tasks as they are done; none begins after `last_start`, and none goes on after `end`.
 
         Tasks may be added between two trials.
         """
-        running: dict[Future[Trial], Task] = {}
-        while tasks or running:
-            while tasks and len(running) < self.count and time.monotonic() < min(last_start, end):
-                task = tasks.popleft()
-                running[self._start().submit(_run, self._path, task)] = task
-            if not running:
+        running: dict[Future[Any], _Worker] = {}
+        while True:
+            free = [worker for worker in self._workers if worker not in running.values()]
+            going_on = tasks and time.monotonic() < min(last_start, end)
+            for worker in free:
+                if tasks and going_on and worker.started.done():
+                    running[worker.begin(tasks.popleft())] = worker
+            # What they import is no part of the time of a training.
+            starting = [worker.started for worker in free if tasks and going_on and not worker.started.done()]
+            if not running and not starting:
                 return
             left = None if end == np.inf else max(0.0, end - time.monotonic())
-            done, _ = wait(running, timeout=left, return_when=FIRST_COMPLETED)
+            done, _ = wait([*running, *starting], timeout=left, return_when=FIRST_COMPLETED)
             if not done:
-                self._stop()
-                yield from (Trial(task, failed=STOPPED) for task in running.values())
+                for worker in running.values():
+                    worker.begin_anew()
+                    yield Trial(worker.task, failed=STOPPED)
                 return
-            for future in done:
-                task = running.pop(future)
+            for future in done & running.keys():
+                worker = running.pop(future)
                 try:
                     yield future.result()
                 except TerminatedWorkerError:
-                    # The others ended with it, and begin again.
-                    yield Trial(task, failed="Its process ended; there may be too little memory.")
-                    tasks.extendleft(running.values())
-                    running.clear()
-                    self._pool = None
-                    break
-
-    def _start(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.count, env=os.environ | ONE_THREAD)
-            for _ in range(self.count):
-                self._pool.submit(_read, self._path)
-        return self._pool
-
-    def _stop(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, kill_workers=True)
-            self._pool = None
+                    worker.begin_anew()
+                    yield Trial(worker.task, failed="Its process ended; there may be too little memory.")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: TracebackType | None) -> None:
-        self._stop()
+        for worker in self._workers:
+            worker.stop()
         self._folder.cleanup()
+
+
+class _Worker:
+    """One process, and the task that it has or had."""
+
+    task: Task
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._start()
+
+    def _start(self) -> None:
+        self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD)
+        self.started: Future[None] = self._pool.submit(_read_first, self.path)
+
+    def begin(self, task: Task) -> Future[Trial]:
+        self.task = task
+        future: Future[Trial] = self._pool.submit(_run, self.path, task)
+        return future
+
+    def begin_anew(self) -> None:
+        self.stop()
+        self._start()
+
+    def stop(self) -> None:
+        self._pool.shutdown(wait=False, kill_workers=True)
 
 
 _samples: dict[str, Field] = {}
@@ -117,6 +132,10 @@ def _read(path: str) -> Field:
         _samples.clear()
         _samples[path] = joblib.load(path, mmap_mode="r")
     return _samples[path]
+
+
+def _read_first(path: str) -> None:
+    _read(path)
 
 
 def _run(path: str, task: Task) -> Trial:
