@@ -112,13 +112,15 @@ class Course:
             end, last = self._end_of(number, len(laps)), number == len(laps) - 1
             with progress.phase(f"lap {number + 1} of {len(laps)}, {lap.rows} rows", len(entries), "entries"):
                 if last and number > 0:
-                    self._fit_leader(entries)
+                    self._fit_on_all(entries[0])
                 there = self.measure(entries, lap, self._share(START_END) if number == 0 else end)
                 if not there and number == 0:
                     # Those that were in the way of the others have left.
                     there = self.measure(entries, lap, self.until)
                 if not there and number == 0:
                     raise ValueError("No contestant could be trained. " + " ".join(d.why for d in self.departures[:3]))
+                if len(laps) == 1:
+                    self._fit_on_all(there[0].entry)
                 if not last or len(laps) == 1 or self.until < np.inf:
                     there = self.tune(there, lap, end)
             if not there:
@@ -187,7 +189,7 @@ class Course:
             tasks.extend(missing[:1])
         tasks.extendleft(task for task in self._wanted if task not in self.fitted)
         self._wanted.clear()
-        for trial in self.workers.run(tasks, end, min(self.until, self._grace(end))):
+        for trial in self.workers.run(tasks, end, self._grace(end)):
             self._note(trial, lap)
             if trial.task.fold is not None and not trial.failed and trial.task.entry not in started:
                 # The other folds begin when the first is done: what never ends must not occupy all processes.
@@ -268,10 +270,10 @@ class Course:
         furthest = max((lap for _, lap in self.standings), key=lambda lap: (lap.rows, lap.folds))
         return sorted((one for one in self.standings.values() if one.lap == furthest), key=lambda one: one.key)
 
-    def _fit_leader(self, entries: list[Entry]) -> None:
-        """Let the last lap begin with a training of the leader on all rows: then there is a model, come what may."""
-        leader = min((one for one in self.standings.values() if one.entry == entries[0]), key=lambda one: -one.lap.rows)
-        self._wanted.append(Task(leader.entry, None, len(self.data.y), leader.decoder))
+    def _fit_on_all(self, leader: Entry) -> None:
+        """Let the next trainings begin with one of the leader on all rows: then there is a model, come what may."""
+        found = max((one for one in self.standings.values() if one.entry == leader), key=lambda one: one.lap.rows)
+        self._wanted.append(Task(leader, None, len(self.data.y), found.decoder))
 
     def _seconds(self, entry: Entry, rows: int) -> tuple[float, bool]:
         """About how long a training takes, and whether that is known."""
