@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.files import in_place_of
@@ -21,6 +22,8 @@ from outputcodes.classifier import OutputCodeClassifier
 
 # Endings of files whose rows are lines.
 TEXT = (".csv", ".tsv", ".txt", ".svm", ".libsvm", ".arff")
+# Of more classes than this, only so many of the most probable ones are written.
+MOST_PROBABILITIES, TOP = 1000, 10
 
 
 def predict_file(
@@ -45,7 +48,7 @@ def predict_file(
         The model is one of `outputcodes.app.persistence.save` with the schema of its table. A file that ends in .gz is
         compressed.
     proba : bool
-        Add the probability of each class.
+        Add the probability of each class; of more than a thousand classes, the ten most probable ones.
     explain : bool
         Add a sentence on each prediction.
     identifier : str, optional
@@ -122,7 +125,7 @@ def expected_rows(data: str | Path) -> int:
 def predictions(
     model: Any, chunk: Any, proba: bool = False, explain: bool = False, decider: Decider | None = None
 ) -> Any:
-    """Return the predictions for a data frame as another: prediction, p(class) for each class, explanation."""
+    """Return the predictions for a data frame as another: prediction, probabilities, explanation."""
     import pandas as pd
 
     asked = answers(model, chunk)
@@ -133,7 +136,7 @@ def predictions(
     columns: dict[str, Any] = {"prediction": labels[chosen]}
     if proba:
         assert P is not None
-        columns |= {f"p({label})": one for label, one in zip(asked.classes, P.T, strict=True)}
+        columns |= probability_columns(asked.classes, P)
     if explain:
         texts = [explain_row(asked, i, brief=True).summary() for i in range(len(chunk))]
         changed = [f"Decided as {labels[s]} by costs, priors or rejection; the model itself: " for s in chosen]
@@ -142,6 +145,24 @@ def predictions(
             for text, s, own, before in zip(texts, chosen, asked.predicted, changed, strict=True)
         ]
     return pd.DataFrame(columns)
+
+
+def probability_columns(classes: NDArray[Any], P: NDArray[np.float64]) -> dict[str, Any]:
+    """Return a column for each class; of more than a thousand, the ten most probable ones of each row.
+
+    >>> probability_columns(np.array(["a", "b"]), np.array([[0.3, 0.7]]))
+    {'p(a)': array([0.3]), 'p(b)': array([0.7])}
+    >>> many = probability_columns(np.arange(2000), np.full((1, 2000), 1 / 2000))
+    >>> list(many)[:3], len(many)
+    (['class 1', 'p 1', 'class 2'], 20)
+    """
+    if len(classes) <= MOST_PROBABILITIES:
+        return {f"p({label})": one for label, one in zip(classes, P.T, strict=True)}
+    order = np.argsort(-P, axis=1, kind="stable")[:, :TOP].T
+    rows, columns = np.arange(len(P)), dict[str, Any]()
+    for place, best in enumerate(order, start=1):
+        columns |= {f"class {place}": classes[best], f"p {place}": P[rows, best]}
+    return columns
 
 
 def by_row(answered: Callable[[Any], Any], chunk: Any, source: object) -> Any:
