@@ -6,7 +6,8 @@ Every data set has its own split, or a fixed random third for the test, which is
 same seconds of wall clock on two cores, last fit included; the others have their defaults and one thread per core; SVC
 has a grid of 4 C × 4 gamma by three folds of at most 5,000 rows, and is calibrated. Each pair of a data set and a
 system is a process and a file in build/answers: what is there is not run again. A peer is stopped after fifteen minutes
-and then comes last. FLAML runs in an environment of its own: the interpreter that FLAML_PYTHON names.
+and then comes last, as does one that fails. FLAML runs in an environment of its own: the interpreter that
+FLAML_PYTHON names.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ def split(name):
 
 
 def as_numbers(X):
-    from outputcodes.selection.race.views import as_numbers as view
+    from outputcodes.selection.race import views
 
-    return view(X)
+    return views.as_numbers(X, views.kinds_of(X))
 
 
 def codes(X):
@@ -151,11 +152,9 @@ def run_all(sets, systems, seconds):
             command = [python, __file__, "--one", name, system, str(seconds), str(path)]
             try:
                 subprocess.run(command, check=True, timeout=LIMIT + 60)
-            except subprocess.TimeoutExpired:
+            except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+                # It comes last here.
                 _write(path, {"data": name, "system": system, "seconds": None, "error": None, "log-loss": None})
-            except subprocess.CalledProcessError:
-                print(f"{name} {system} failed", flush=True)
-                continue
             found = json.loads(path.read_text())
             shown = {key: found[key] for key in ("seconds", "error", "log-loss")}
             print(name, system, shown, flush=True)
@@ -184,6 +183,9 @@ def summary(sets, systems, seconds):
             for system, value in zip(found, values, strict=True):
                 row[f"{system} {what}"] = 100 * value if what == "error" else value
         peers = {system: one for system, one in found.items() if system != "ours" and one["error"] is not None}
+        if not peers or found["ours"]["error"] is None:
+            rows.append(row)
+            continue
         best = min(peers.values(), key=lambda one: one["error"])
         masks = [np.isin(np.arange(found["ours"]["tested"]), one["missed"]) for one in (found["ours"], best)]
         test = mcnemar(*masks)

@@ -276,6 +276,9 @@ def space_of(model: Any, X: Any = None, y: Any = None) -> Space:
 
 def _scale(X: Any) -> float:
     """Return 1 / (d · variance of X)."""
-    values = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    spread = float(np.nanvar(values))
-    return 1.0 / (values.shape[1] * spread) if spread > 0 else 1.0
+    if sparse.issparse(X):
+        size = X.shape[0] * X.shape[1]
+        spread = float((X.data**2).sum() / size - (X.data.sum() / size) ** 2)
+    else:
+        spread = float(np.nanvar(np.asarray(X, dtype=np.float64)))
+    return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0

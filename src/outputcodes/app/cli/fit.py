@@ -34,8 +34,11 @@ def fit(
         str | None, typer.Option(metavar="WEIGHTS", help="balanced, or label=weight,label=weight; others weigh 1.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1, help="Where no learner is named: how long to look for the best.")
-    ] = 60,
+        float | None,
+        typer.Option(
+            metavar="SECONDS", min=1, help="Where no learner is named: how long to look for the best; 60 by default."
+        ),
+    ] = None,
     jobs: _options.Jobs = 1,
     seed: _options.Seed = 0,
     target: _options.Target = None,

@@ -27,7 +27,8 @@ from outputcodes.diagnostics import column_errors
 from outputcodes.learners import LEARNERS
 
 # Errors of a fitted model are counted on about so many of its training rows.
-SUMMARISED_ROWS = 100_000
+SUMMARISED_ROWS, FEW_ROWS = 100_000, 1000
+RACE_SECONDS = 60.0
 
 
 def fit_file(
@@ -41,7 +42,7 @@ def fit_file(
     probability: str | None = None,
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     params: Mapping[str, Any] | None = None,
-    time_limit: float = 60.0,
+    time_limit: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     **reading: Any,
@@ -56,8 +57,8 @@ def fit_file(
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params
         As for `build`. Where none of them is given, a race finds the best model.
-    time_limit : float
-        Seconds of the race, from the reading of the table to the file of the model.
+    time_limit : float, optional
+        Seconds of the race, from the reading of the table to the file of the model; 60 by default.
     **reading
         How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
 
@@ -78,10 +79,15 @@ def fit_file(
     start = time.monotonic()
     table = open_table(data, target, **reading)
     if all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params:
-        left = max(1.0, time_limit - (time.monotonic() - start))
+        left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
         model, facts = race_on(table, left, seed=seed, n_jobs=n_jobs)
         facts |= {"data": Path(data).name, **({"notes": list(table.notes)} if table.notes else {})}
-        return _saved(model, training_summary(model, table, **facts), table, out)
+        return _saved(model, training_summary(model, table, most=FEW_ROWS, **facts), table, out)
+    if time_limit is not None:
+        raise ValueError(
+            f"time_limit={time_limit} (--time-limit) is for the race, which runs where nothing of the model is named: "
+            "leave it out."
+        )
     how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
     how |= {"probability": probability, "class_weight": class_weight, "params": params}
     labels = table.target.to_numpy()
@@ -140,15 +146,15 @@ def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["bala
     return shares
 
 
-def training_summary(model: Pipeline, table: Table, **facts: Any) -> dict[str, Any]:
-    """Return plain data on a model that was fitted to a table: the facts given, and its errors on the table.
+def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_ROWS, **facts: Any) -> dict[str, Any]:
+    """Return plain data on a model that was fitted to a table: the facts given, and its errors on about `most` rows.
 
     For an output code these are the error of each column on the training rows, and the bound on the training error
     under Hamming decoding that follows (Allwein, Schapire & Singer, JMLR 1, 2000).
     """
     final = model[-1]
     summary = {"rows": len(table.target), "class_shares": class_shares(table), **facts}
-    some = slice(None, None, max(1, len(table.target) // SUMMARISED_ROWS))
+    some = slice(None, None, max(1, len(table.target) // most))
     frame, labels = table.frame.iloc[some], table.target.to_numpy()[some]
     if not isinstance(final, DecodingClassifier):
         return {**summary, "training_error": float(np.mean(model.predict(frame) != labels))}

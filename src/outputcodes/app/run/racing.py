@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from outputcodes.app.tables import AsNumbersAndCategories, Table
+from outputcodes.app.tables import AsNumbersAndCategories, Table, errors
 from outputcodes.selection import CONTESTANTS, Race
 
 # Seconds that are kept for the file of the model, of those that are given.
@@ -29,7 +29,9 @@ def race_on(
     ((150,), 'race')
     """
     schema = table.schema
-    kinds = {"numbers": "number", "dates": "date", "categories": "category"}
+    if not schema.used:
+        raise errors.MissingColumnsError("The table has no column that a model could read.")
+    kinds = {"numbers": "number", "dates": "date", "categories": "category", "words": "words"}
     view = AsNumbersAndCategories(**{name: schema.names(kind) for name, kind in kinds.items()})  # type: ignore[arg-type]
     savable = [name for name, one in CONTESTANTS.items() if not one.needs]
     race = Race(time_limit * (1 - SAVING_SHARE), contestants=savable, metric=metric, n_jobs=n_jobs, random_state=seed)

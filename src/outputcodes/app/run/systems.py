@@ -179,7 +179,7 @@ def _estimator(schema: Schema, name: str | None, rows: int) -> Any:
         if "max_bins" in parameters and not _is_ours(estimator):
             # scikit-learn's boosting has a bin for each category, and takes the others as ordered numbers.
             told &= _category_counts(schema) <= parameters["max_bins"]
-        estimator.set_params(categorical_features=told.tolist())
+        estimator.set_params(categorical_features=np.flatnonzero(told).tolist())
     if "bins" in parameters and rows > EXACT_UP_TO:
         estimator.set_params(bins=BINS)
     return estimator

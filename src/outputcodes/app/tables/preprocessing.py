@@ -12,13 +12,16 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from outputcodes._ground.text_features import TextFeatures
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.schema import Kind, Schema
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
 
-# Preprocessed features are in the order of their kinds.
+# Preprocessed features are in the order of their kinds; those of words are behind them.
 ORDER: tuple[Kind, ...] = ("number", "date", "category")
+# Components of words, for learners that take no sparse matrix.
+COMPONENTS = 64
 # Sums of squares of such numbers stay finite, and so do margins and cubes of margins.
 LARGEST = 1e90
 
@@ -71,11 +74,11 @@ class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
-    """A table whose columns are numbers, cut at ±1e90, or categories; dates are days since 1970.
+    """A table whose columns are numbers, cut at ±1e90, categories or sentences; dates are days since 1970.
 
     Parameters
     ----------
-    numbers, dates, categories : lists of str
+    numbers, dates, categories, words : lists of str
         The columns of each kind.
 
     Examples
@@ -87,10 +90,11 @@ class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
     0  1.0    red
     """
 
-    def __init__(self, numbers: Any = (), dates: Any = (), categories: Any = ()) -> None:
+    def __init__(self, numbers: Any = (), dates: Any = (), categories: Any = (), words: Any = ()) -> None:
         self.numbers = numbers
         self.dates = dates
         self.categories = categories
+        self.words = words
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -110,8 +114,8 @@ class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
         if self.dates:
             days = DaysSinceEpoch().fit_transform(X[self.dates])
             parts.append(pd.DataFrame(days, index=X.index, columns=self.dates))
-        if self.categories:
-            parts.append(X[self.categories].astype(object))
+        if named := [*self.categories, *self.words]:
+            parts.append(X[named].astype(object))
         return pd.concat(parts, axis=1)
 
 
@@ -121,7 +125,8 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
     For a learner that accepts missing values (stumps and trees do), numbers stay as they are, dates become days, and
     categories become integer codes, with NaN for missing and new ones. For the others, numbers are cut at ±1e90,
     missing ones are replaced by the median, all are scaled to mean 0 and variance 1, and every category, including a
-    missing one, gets an indicator; a category that training did not see has none.
+    missing one, gets an indicator; a category that training did not see has none. Sentences become tf-idf features of
+    their words and pairs of words, projected on a few components for a learner that takes no sparse matrix.
 
     Parameters
     ----------
@@ -157,7 +162,8 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
         complete = SimpleImputer(strategy="median", keep_empty_features=True)
         numbers = make_pipeline(Bounded(), complete, StandardScaler())
         dates = make_pipeline(DaysSinceEpoch(), clone(complete), StandardScaler())
-    parts = dict(zip(ORDER, (numbers, dates, categories), strict=True))
+    words = TextFeatures(None if tags.sparse else COMPONENTS)
+    parts: dict[Kind, Any] = {**dict(zip(ORDER, (numbers, dates, categories), strict=True)), "words": words}
     return ColumnTransformer(
         [(kind, part, names) for kind, part in parts.items() if (names := schema.names(kind))],
         sparse_threshold=0.3 if tags.sparse else 0,
@@ -166,7 +172,7 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
 
 
 def categorical_features(schema: Schema) -> NDArray[np.bool_]:
-    """Return which features are categories after `preprocessing`: the `categorical_features` of stumps.
+    """Return which features before those of words are categories after `preprocessing`.
 
     >>> from outputcodes.app.tables import Column
     >>> categorical_features(Schema((Column("colour", "category", ("red",)), Column("x", "number"))))

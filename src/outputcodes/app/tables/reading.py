@@ -111,7 +111,7 @@ def read(
     types: dict[str, Any] = dict.fromkeys(categorical, "text")
     if schema is not None:
         target = target or schema.target
-        types |= dict.fromkeys(schema.names("category", "date"), "text")
+        types |= dict.fromkeys(schema.names("category", "date", "words"), "text")
     types |= {name: "text" for name in (target, split) if name is not None}
     if taken := sorted(without & {target, split}, key=str):
         raise errors.NoTargetError(f"{path}: column {taken[0]!r} is the target or the split, and can't be left out.")

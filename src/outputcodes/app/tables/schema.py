@@ -8,12 +8,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from outputcodes._ground.text_features import LOOKED_AT, are_sentences
 from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 
-Kind = Literal["number", "category", "date", "text", "empty"]
+Kind = Literal["number", "category", "date", "words", "text", "empty"]
 
-# A text column with more values than this is free text or an identifier, and left out of models.
+# A text column with more values than this has words that models read, or identifiers, which are left out of models.
 MOST_CATEGORIES = 1000
 
 
@@ -24,8 +25,9 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : {"number", "category", "date", "text", "empty"}
-        "text" has more than a thousand distinct values and "empty" none; both are left out of models.
+    kind : {"number", "category", "date", "words", "text", "empty"}
+        "words" and "text" have more than a thousand distinct values. Those of "words" have words in common, and become
+        features of these; "text" is other text, such as identifiers. It is left out of models, and so is "empty".
     categories : tuple of str
         The values of a category, sorted.
     """
@@ -72,7 +74,7 @@ class Schema:
     @property
     def used(self) -> list[str]:
         """The columns that a model reads."""
-        return self.names("number", "date", "category")
+        return self.names("number", "date", "category", "words")
 
     @property
     def classes_in_order(self) -> tuple[int | str, ...]:
@@ -102,7 +104,7 @@ class Schema:
             )
         import pandas as pd
 
-        as_kind = {"number": _numbers, "date": _dates, "category": as_text}
+        as_kind = {"number": _numbers, "date": _dates, "category": as_text, "words": as_text}
         kinds = {column.name: column.kind for column in self.columns}
         columns = {}
         for name in self.used:
@@ -140,7 +142,8 @@ def _column(name: str, values: Any) -> Column:
         return Column(name, "date")
     categories = as_text(values).dropna().unique()
     if len(categories) > MOST_CATEGORIES:
-        return Column(name, "text")
+        some = categories[:: max(1, len(categories) // LOOKED_AT)]
+        return Column(name, "words" if are_sentences(map(str, some)) else "text")
     return Column(name, "category", tuple(sorted(map(str, categories))))
 
 

@@ -43,6 +43,8 @@ def unusual_columns(schema: Schema, n: int) -> tuple[str, ...]:
     if text := schema.names("text"):
         many = f"{MOST_CATEGORIES} different values: {quoted(text)}"
         notes.append(f"Left out as text or identifiers of more than {many}. {COMMAS.capitalize()}.")
+    if words := schema.names("words"):
+        notes.append(f"Read as sentences, by their words and pairs of words: {quoted(words)}.")
     return (*notes, *(_many(column, n) for column in schema.columns if len(column.categories) > _most(n)))
 
 

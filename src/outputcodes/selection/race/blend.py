@@ -16,6 +16,7 @@ from outputcodes._ground.choosing import clearly_less
 from outputcodes.decoders import Softmax
 from outputcodes.selection.metrics import row_losses
 from outputcodes.selection.race.trials import scores_of
+from outputcodes.selection.race.views import plain_table
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -122,13 +123,15 @@ class Blend(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Blend:
         """Fit each model again; how they are calibrated and weighted stays."""
         numbers = np.searchsorted(self.classes_, np.asarray(y))
+        table = plain_table(X)
         for model in self.models:
-            model.fit(X, numbers)
+            model.fit(table, numbers)
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """Return class probabilities (n, k)."""
         check_is_fitted(self)
+        X = plain_table(X)
         P: Array = np.zeros(())
         each = zip(self.models, self.temperatures, self.doubts, self.weights, strict=True)
         for model, temperature, doubt, weight in each:

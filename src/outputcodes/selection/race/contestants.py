@@ -24,7 +24,7 @@ from outputcodes.direct import MulticlassSVC
 from outputcodes.learners import LEARNERS
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
-from outputcodes.selection.race.views import as_codes, as_numbers, codes_mask
+from outputcodes.selection.race.views import Kinds, as_codes, as_numbers, code_places
 
 # A code with a column for every pair of more classes than this has too many columns.
 MOST_CLASSES_IN_PAIRS = 40
@@ -136,6 +136,8 @@ def chosen_contestants(given: Any, X: Any) -> dict[str, Contestant]:
     found = [given] if isinstance(given, str) else given
     if not found:
         raise ValueError("contestants is empty; name at least one, or leave it out for all.")
+    if not isinstance(found, Mapping) and not all(isinstance(name, str) for name in found):
+        raise ValueError(f"contestants={given!r} must be names, or a mapping from names to classifiers.")
     if isinstance(found, Mapping):
         # Each of the user's is a family by itself.
         return {name: Contestant(name, partial(clone, one), tuned=False) for name, one in found.items()}
@@ -157,18 +159,20 @@ def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:
     return codes or ("",)
 
 
-def build(contestant: Contestant, entry: Entry, X: Any, seed: int) -> Pipeline:
-    """Return the model of an entry for tables like X: a view of the table, then the classifier."""
+def build(contestant: Contestant, entry: Entry, X: Any, kinds: Kinds, seed: int) -> Pipeline:
+    """Return the model of an entry for tables like X, of such columns: a view of the table, then the classifier."""
     estimator = contestant.make()
+    if not contestant.tuned:
+        return Pipeline([("table", "passthrough"), ("classifier", estimator)])
     tags = input_tags(estimators_in(estimator)[0])
-    if "categorical_features" in estimator.get_params(deep=False) and tags.allow_nan and any(mask := codes_mask(X)):
-        estimator.set_params(categorical_features=mask)
+    if "categorical_features" in estimator.get_params(deep=False) and tags.allow_nan and (places := code_places(kinds)):
+        estimator.set_params(categorical_features=places)
     model = estimator
     if contestant.codes:
-        model = OutputCodeClassifier(estimator, code="one-vs-all" if entry.code == "" else entry.code)
+        model = OutputCodeClassifier(estimator, code=entry.code)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
-    view = as_codes(X) if tags.allow_nan and not sparse.issparse(X) else as_numbers(X)
+    view = as_codes(kinds) if tags.allow_nan and not sparse.issparse(X) else as_numbers(X, kinds, tags.sparse)
     return Pipeline([("table", view), ("classifier", model)]).set_params(**dict(entry.parameters))
 
 

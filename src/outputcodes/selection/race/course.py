@@ -82,7 +82,7 @@ class Departure:
     """An entry that left: after which lap, at which loss, and why."""
 
     entry: Entry
-    lap: Lap | None
+    lap: Lap
     loss: float | None
     why: str
 
@@ -104,6 +104,7 @@ class Course:
     _scores: dict[tuple[Entry, int, int], Trial] = field(default_factory=dict)
     _spaces: dict[tuple[str, str], Space] = field(default_factory=dict)
     _failed: set[Entry] = field(default_factory=set)
+    _left: set[Entry] = field(default_factory=set)
 
     def run(self) -> list[Standing]:
         """Run all laps; return the finalists, best first."""
@@ -118,7 +119,7 @@ class Course:
                     # Those that were in the way of the others have left.
                     there = self.measure(entries, lap, self.until)
                 if not there and number == 0:
-                    raise ValueError("No contestant could be trained. " + " ".join(d.why for d in self.departures[:3]))
+                    there = self._whatever_it_takes(entries, lap)
                 if len(laps) == 1:
                     self._fit_on_all(there[0].entry)
                 if not last or len(laps) == 1 or self.until < np.inf:
@@ -163,7 +164,11 @@ class Course:
         """Return the search space of an entry."""
         kind = entry.contestant, entry.code
         if kind not in self._spaces:
-            space = space_of(self.data.build(Entry(*kind)), self.data.X, self.data.y)
+            model = self.data.build(Entry(*kind))
+            space = space_of(model)
+            if any(parameter.values == ("scale",) for parameter in space.parameters):
+                # Only these need a look at X.
+                space = space_of(model, self.data.X, self.data.y)
             tuned = self.data.contestants[entry.contestant].tuned
             self._spaces[kind] = space if tuned else replace(space, parameters=())
         return self._spaces[kind]
@@ -191,12 +196,22 @@ class Course:
         self._wanted.clear()
         for trial in self.workers.run(tasks, end, self._grace(end)):
             self._note(trial, lap)
+            progress.reached(len(self._scores), 0, "trainings", str(trial.task.entry))
             if trial.task.fold is not None and not trial.failed and trial.task.entry not in started:
                 # The other folds begin when the first is done: what never ends must not occupy all processes.
                 started.add(trial.task.entry)
                 tasks.extendleft(reversed(self._missing(trial.task.entry, lap)))
         found = [self._standing(entry, lap) for entry in wanted]
         return sorted((one for one in found if one is not None), key=lambda one: one.key)
+
+    def _whatever_it_takes(self, entries: list[Entry], lap: Lap) -> list[Standing]:
+        """Measure the first entry that can be trained, in this process: there was no time for any."""
+        self.workers, before = Here(self.data), self.workers
+        for entry in entries:
+            if there := self.measure([entry], lap, np.inf):
+                self.workers = before
+                return there
+        raise ValueError("No contestant could be trained. " + " ".join(d.why for d in self.departures[:3]))
 
     def _missing(self, entry: Entry, lap: Lap) -> list[Task]:
         every = [Task(entry, fold, lap.rows) for fold in range(lap.folds)]
@@ -211,7 +226,7 @@ class Course:
                 leaders.setdefault(self.family(one.entry), one)
             new: list[Entry] = []
             for one in list(leaders.values())[:TUNED_FAMILIES]:
-                fresh = (entry for entry in self.neighbours(one.entry) if entry not in seen)
+                fresh = (entry for entry in self.neighbours(one.entry) if entry not in seen | self._left)
                 new += itertools.islice(fresh, NEW_OF_A_FAMILY)
             if not new or time.monotonic() >= end:
                 break
@@ -258,6 +273,7 @@ class Course:
                 families[self.family(one.entry)] = number + 1
                 continue
             self._leave(one.entry, one.lap, one.loss, why)
+            self._left.add(one.entry)
         place: dict[str, int] = {}
         turns = []
         for one in kept:
@@ -266,12 +282,21 @@ class Course:
         return [kept[i] for i in np.argsort(turns, kind="stable")]
 
     def ranked(self) -> list[Standing]:
-        """Return the standings of the largest lap that anyone finished, best first."""
-        furthest = max((lap for _, lap in self.standings), key=lambda lap: (lap.rows, lap.folds))
-        return sorted((one for one in self.standings.values() if one.lap == furthest), key=lambda one: one.key)
+        """Return the standings of the last lap, best first; of the one before, if its leader is not among them."""
+        by_lap: dict[Lap, list[Standing]] = {}
+        for one in self.standings.values():
+            by_lap.setdefault(one.lap, []).append(one)
+        laps = sorted(by_lap, key=lambda lap: (lap.rows, lap.folds))
+        ranked = [sorted(by_lap[lap], key=lambda one: one.key) for lap in laps]
+        while len(ranked) > 1 and ranked[-2][0].entry not in {one.entry for one in ranked[-1]}:
+            ranked.pop()
+        return ranked[-1]
 
     def _fit_on_all(self, leader: Entry) -> None:
-        """Let the next trainings begin with one of the leader on all rows: then there is a model, come what may."""
+        """Let the next trainings begin with one of the leader on all rows: then there is a model, whatever happens."""
+        left = self.until - time.monotonic()
+        if self.workers.count == 1 and self._seconds(leader, len(self.data.y))[0] > left / 2:
+            return
         found = max((one for one in self.standings.values() if one.entry == leader), key=lambda one: one.lap.rows)
         self._wanted.append(Task(leader, None, len(self.data.y), found.decoder))
 

@@ -24,16 +24,19 @@ from outputcodes.selection.race.contestants import chosen_contestants
 from outputcodes.selection.race.course import Course, Departure, Standing
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
 from outputcodes.selection.race.trials import Field, Task, Trial
+from outputcodes.selection.race.views import kinds_of, plain_table
 from outputcodes.selection.race.workers import Here, Workers
 
-# Folds by the number of rows, and held-out rows of a fold that are enough: numbers in all, and rows.
+# Folds by the number of rows, and held-out rows of a fold that are enough: rows, rows of text, numbers in all.
 FOLDS, FEW_FOLDS, MANY_ROWS = 5, 3, 20_000
-MOST_HELD_OUT, MOST_SCORES = 10_000, 20_000_000
+MOST_HELD_OUT, MOST_TEXTS, MOST_SCORES = 10_000, 2_000, 20_000_000
 # The share of the time that is kept for the last trainings, on all rows.
 LAST_SHARE = 0.2
 # A table with fewer numbers is raced in this process, unless more are asked for.
 SMALL_TABLE = 100_000
 LEVEL = 0.05
+# Those that may be averaged; more would take long, and say no more.
+MOST_FINALISTS = 12
 
 
 class Race(ClassifierMixin, BaseEstimator):
@@ -135,9 +138,13 @@ class Race(ClassifierMixin, BaseEstimator):
         labels = check_targets(self, X, y)
         self.classes_ = check_classes(labels)
         numbers, seed = np.searchsorted(self.classes_, labels), as_seed(self.random_state)
-        data = Field(
-            chosen_contestants(self.contestants, X), X, numbers, len(self.classes_), _folds(numbers, seed), seed
-        )
+        if np.bincount(numbers).max() < 2:
+            raise ValueError(
+                "Every class in y has one row; none could be tested on rows that are not trained: add rows."
+            )
+        contestants, kinds = chosen_contestants(self.contestants, X), kinds_of(X)
+        folds = _folds(numbers, seed, MOST_TEXTS if kinds.sentences else MOST_HELD_OUT)
+        data = Field(contestants, X, kinds, numbers, len(self.classes_), folds, seed)
         end = np.inf if limit is None else start + float(limit)
         with self._workers(data) as workers, progress.showing(self.verbose):
             until = np.inf if limit is None else start + float(limit) * (1 - LAST_SHARE)
@@ -156,22 +163,21 @@ class Race(ClassifierMixin, BaseEstimator):
     def _finish(self, course: Course, finalists: list[Standing], end: float) -> None:
         """Choose the winner or an average, and fit what it needs to all rows."""
         data = course.data
-        y = np.concatenate([data.y[data.folds[f][1]] for f in range(finalists[0].lap.folds)])
-        fold = np.repeat(
-            np.arange(finalists[0].lap.folds), [len(data.folds[f][1]) for f in range(finalists[0].lap.folds)]
-        )
-        weights, estimate = np.eye(len(finalists))[0], loss_of_best(np.column_stack([s.losses for s in finalists]))
-        if self.blend and len(finalists) > 1 and fold[-1] > 0:
+        held_out = [test for _, test in data.folds[: finalists[0].lap.folds]]
+        y, fold = data.y[np.concatenate(held_out)], np.repeat(np.arange(len(held_out)), list(map(len, held_out)))
+        estimate = loss_of_best(np.column_stack([one.losses for one in finalists]))
+        finalists = finalists[:MOST_FINALISTS]
+        weights, single = np.eye(len(finalists))[0], finalists[0]
+        if self.blend and len(finalists) > 1 and len(held_out) > 1:
             P = [one.P for one in finalists]
-            averaged, single = _averaged(P, y, fold, self.metric), finalists[0]
+            averaged = _averaged(P, y, fold, self.metric)
             if _clearly_better(averaged, single, y, self.metric):
-                weights = greedy_weights(P, y, self.metric)
-                losses = losses_of(averaged, y, self.metric).astype(np.float64)
-                half = 1.96 * float(losses.std() / np.sqrt(len(losses)))
-                mean = float(losses.mean())
-                estimate = Estimate(mean, max(0.0, mean - half), mean + half)
+                weights, estimate = greedy_weights(P, y, self.metric), _estimate(losses_of(averaged, y, self.metric))
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
+        if [one for one, _, _ in fitted] != [one for one, _ in members]:
+            # There was no time for it: what is there is another model.
+            estimate = _estimate(fitted[0][0].losses)
         total = sum(weight for _, weight, _ in fitted)
         self.model_ = Blend(
             [trial.model for _, _, trial in fitted],
@@ -199,18 +205,20 @@ class Race(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, reset: bool) -> Any:
         if hasattr(X, "iloc"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
+            return plain_table(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": "allow-nan"}
-        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how)
+        return plain_table(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how))
 
 
-def _folds(y: Rows, seed: int) -> Folds:
+def _folds(y: Rows, seed: int, most: int = MOST_HELD_OUT) -> Folds:
     """Stratified folds, whose training rows are in an order of which every beginning is stratified."""
     k, count = int(y.max()) + 1, FEW_FOLDS if len(y) > MANY_ROWS else FOLDS
     count = max(2, min(count, int(np.bincount(y).max())))
-    most = min(MOST_HELD_OUT, max(1000, MOST_SCORES // (k * count)))
+    most = min(most, max(1000, MOST_SCORES // (k * count)))
     rng = np.random.default_rng(seed)
-    pairs = stratified_folds(y, count, seed)
+    # A class with one row is always trained, and never tested.
+    alone = np.flatnonzero(np.bincount(y)[y] == 1)
+    pairs = [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in stratified_folds(y, count, seed)]
     return [(_stratified(train, y, rng), np.sort(_stratified(test, y, rng)[:most])) for train, test in pairs]
 
 
@@ -230,6 +238,13 @@ def _averaged(P: list[NDArray[Any]], y: Rows, fold: Rows, metric: str) -> NDArra
         weights = greedy_weights([one[~own] for one in P], y[~own], metric)
         averaged[own] = sum(w * one[own] for w, one in zip(weights, P, strict=True) if w > 0)
     return averaged
+
+
+def _estimate(losses: NDArray[Any]) -> Estimate:
+    """The mean of losses on rows that had no part in the choice, and its interval."""
+    values = losses.astype(np.float64)
+    mean, half = float(values.mean()), 1.96 * float(values.std() / np.sqrt(len(values)))
+    return Estimate(mean, max(0.0, mean - half), mean + half)
 
 
 def _clearly_better(averaged: NDArray[Any], single: Standing, y: Rows, metric: str) -> bool:
@@ -266,10 +281,11 @@ def _fitted(
     for one in finalists:
         if (task := Task(one.entry, None, n, one.decoder)) in found:
             return [(one, 1.0, found[task])]
+    # Too late for all rows: the quickest is trained again as it was measured.
     quickest = min(finalists, key=lambda one: one.seconds)
-    (trial,) = course.workers.run(deque([Task(quickest.entry, None, n, quickest.decoder)]))
+    (trial,) = course.workers.run(deque([Task(quickest.entry, None, quickest.lap.rows, quickest.decoder)]))
     if trial.failed:
-        raise ValueError(f"{quickest.entry} could not be trained on all rows. {trial.failed}")
+        raise ValueError(f"{quickest.entry} could not be trained again. {trial.failed}")
     return [(quickest, 1.0, trial)]
 
 
@@ -294,7 +310,7 @@ def _row(one: Standing) -> dict[str, Any]:
 def _departed(one: Departure) -> dict[str, Any]:
     return {
         "entry": str(one.entry),
-        "rows": None if one.lap is None else one.lap.rows,
+        "rows": one.lap.rows,
         "loss": one.loss,
         "why": one.why,
     }

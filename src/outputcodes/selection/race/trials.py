@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders.classifier import resolved_for
 from outputcodes.selection.race.contestants import PAIRS, Contestant, Entry, build
+from outputcodes.selection.race.views import Kinds
 
 Scores = NDArray[np.float32]
 
@@ -34,10 +36,11 @@ WARMING = 3
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Who runs on what: class numbers, folds whose training rows are in the order in which they are taken."""
+    """Who runs on what: columns and their kinds, class numbers, folds; training rows are taken in their order."""
 
     contestants: dict[str, Contestant]
     X: Any
+    kinds: Kinds
     y: NDArray[np.intp]
     k: int
     folds: Folds
@@ -45,12 +48,15 @@ class Field:
 
     def build(self, entry: Entry) -> Pipeline:
         """Return the model of an entry."""
-        return build(self.contestants[entry.contestant], entry, self.X, self.seed)
+        return build(self.contestants[entry.contestant], entry, self.X, self.kinds, self.seed)
 
 
 @dataclass(frozen=True)
 class Task:
-    """Train an entry on the first rows of a fold; on all rows of the table if `fold` is None."""
+    """Train an entry on the first rows of a fold, or to stay if `fold` is None: then on all rows of the table.
+
+    If `rows` are fewer than all of them, it stays as it is trained on the first rows of the first fold.
+    """
 
     entry: Entry
     fold: int | None
@@ -60,7 +66,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What came of a task: seconds, held-out scores (n, k) by decoder, the model if it is the last one; or why not."""
+    """The outcome of a task: seconds, held-out scores (n, k) by decoder, or the model that stays; or why it failed."""
 
     task: Task
     seconds: float = 0.0
@@ -88,8 +94,8 @@ def run(data: Field, task: Task) -> Trial:
 def _warm_up(data: Field, task: Task) -> None:
     """Train on a few rows: compiling and importing are no part of a training's time."""
     few = np.concatenate([np.flatnonzero(data.y == c)[:WARMING] for c in range(min(data.k, WARMING))])
-    model = data.build(task.entry)
-    model.fit(take_rows(data.X, few), data.y[few])
+    with suppress(Exception):  # a few rows may be too few
+        data.build(task.entry).fit(take_rows(data.X, few), data.y[few])
 
 
 def _trained(data: Field, task: Task) -> Trial:
@@ -97,8 +103,9 @@ def _trained(data: Field, task: Task) -> Trial:
     if task.fold is None:
         if task.decoder:
             model.set_params(classifier__decoder=task.decoder)
+        some = data.folds[0][0][: task.rows] if task.rows < len(data.y) else np.arange(len(data.y))
         start = time.perf_counter()
-        model.fit(data.X, data.y)
+        model.fit(take_rows(data.X, some), data.y[some])
         return Trial(task, time.perf_counter() - start, model=model)
     order, test = data.folds[task.fold]
     train = order[: task.rows]

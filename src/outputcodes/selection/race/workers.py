@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import cloudpickle
 import joblib
 import numpy as np
 from loky import ProcessPoolExecutor
 from loky.process_executor import TerminatedWorkerError
 
+from outputcodes._ground.words import in_words
 from outputcodes.selection.race.trials import Field, Task, Trial, run
 
 # One thread each: the processes share the processors.
@@ -54,7 +58,8 @@ class Workers:
         self.data, self.count = data, count
         self._folder = tempfile.TemporaryDirectory()
         self._path = str(Path(self._folder.name) / "sample")
-        joblib.dump(data, self._path)
+        # Classes of the user's, which may be defined anywhere, are stored by value.
+        joblib.dump((cloudpickle.dumps(data.contestants), replace(data, contestants={})), self._path)
         self._workers = [_Worker(self._path) for _ in range(count)]
 
     def run(self, tasks: deque[Task], last_start: float = np.inf, end: float = np.inf) -> Iterator[Trial]:
@@ -68,7 +73,12 @@ class Workers:
             going_on = tasks and time.monotonic() < min(last_start, end)
             for worker in free:
                 if tasks and going_on and worker.started.done():
-                    running[worker.begin(tasks.popleft())] = worker
+                    task = tasks.popleft()
+                    try:
+                        running[worker.begin(task)] = worker
+                    except Exception as reason:  # the process ended while it started
+                        worker.begin_anew()
+                        yield Trial(task, failed=in_words(reason))
             # What they import is no part of the time of a training.
             starting = [worker.started for worker in free if tasks and going_on and not worker.started.done()]
             if not running and not starting:
@@ -87,6 +97,8 @@ class Workers:
                 except TerminatedWorkerError:
                     worker.begin_anew()
                     yield Trial(worker.task, failed="Its process ended; there may be too little memory.")
+                except Exception as reason:  # what came back can't be sent between processes
+                    yield Trial(worker.task, failed=in_words(reason))
 
     def __enter__(self) -> Self:
         return self
@@ -107,7 +119,7 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
-        self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD)
+        self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD, initializer=_leave_interrupts_to_others)
         self.started: Future[None] = self._pool.submit(_read_first, self.path)
 
     def begin(self, task: Task) -> Future[Trial]:
@@ -123,6 +135,11 @@ class _Worker:
         self._pool.shutdown(wait=False, kill_workers=True)
 
 
+def _leave_interrupts_to_others() -> None:
+    """Let the process that asked for the work decide what Ctrl-C means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 _samples: dict[str, Field] = {}
 
 
@@ -130,7 +147,8 @@ def _read(path: str) -> Field:
     """The sample, read once by each process; large arrays are mapped, not copied."""
     if path not in _samples:
         _samples.clear()
-        _samples[path] = joblib.load(path, mmap_mode="r")
+        contestants, data = joblib.load(path, mmap_mode="r")
+        _samples[path] = replace(data, contestants=cloudpickle.loads(contestants))
     return _samples[path]
 
 

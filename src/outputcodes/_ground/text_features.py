@@ -1,0 +1,104 @@
+"""Columns of sentences as numbers: words and pairs of words, weighted by how rare they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+WORD = r"(?u)\b\w+\b"
+# Values that are looked at, and words of a value that others must share, in the middle of all values.
+LOOKED_AT, SHARED_WORDS = 2000, 2
+# Words and pairs of words of a column.
+MOST_WORDS = 50_000
+HOW: dict[str, Any] = {"sublinear_tf": True, "token_pattern": WORD, "ngram_range": (1, 2)}
+
+
+def are_sentences(values: Iterable[str]) -> bool:
+    """Return whether texts have words in common, as sentences and paths have, and identifiers have not.
+
+    >>> are_sentences(["pain in the left knee", "the knee is swollen", "swollen left foot", "pain in the foot"])
+    True
+    >>> are_sentences([f"AB-{i}" for i in range(100)])
+    False
+    """
+    words = [set(re.findall(WORD, value.lower())) for value in values]
+    counts = Counter(word for own in words for word in own)
+    return bool(words) and float(np.median([sum(counts[word] > 1 for word in own) for own in words])) >= SHARED_WORDS
+
+
+class TextFeatures(TransformerMixin, BaseEstimator):
+    """Columns of text as tf-idf features of their words and pairs of words; a missing text has no words.
+
+    Parameters
+    ----------
+    components : int or None, default=None
+        Project on so many components, for estimators that take no sparse matrix.
+
+    Examples
+    --------
+    >>> texts = np.array([["a red rose"], ["a red tulip"], [None]], dtype=object)
+    >>> TextFeatures().fit_transform(texts).toarray().round(2)
+    array([[0.58, 0.58, 0.58],
+           [0.58, 0.58, 0.58],
+           [0.  , 0.  , 0.  ]])
+    """
+
+    def __init__(self, components: int | None = None) -> None:
+        self.components = components
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the words of every column, and the components."""
+        fitted = [_vectorizer(column) for column in _columns(X)]
+        # One text for all words: a file of a model would have a member for each entry of a dictionary.
+        self.words_ = ["\n".join(one.get_feature_names_out()) for one in fitted]
+        self.rarity_ = [one.idf_ for one in fitted]
+        self.projection_ = None
+        counted = self._counted(X)
+        if self.components is not None and counted.shape[1] > self.components:
+            self.projection_ = TruncatedSVD(self.components, random_state=0).fit(counted)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return (n, features): sparse, or dense if there are components."""
+        counted = self._counted(X)
+        if self.components is None:
+            return counted
+        return counted.toarray() if self.projection_ is None else self.projection_.transform(counted)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the words, each after the name of its column."""
+        names = [str(one) for one in (range(len(self.words_)) if input_features is None else input_features)]
+        if self.projection_ is not None:
+            return np.array([f"text_{j}" for j in range(self.projection_.n_components)], dtype=object)
+        each = zip(names, self.words_, strict=True)
+        return np.array([f"{name}_{word}" for name, words in each for word in words.split("\n")], dtype=object)
+
+    def _counted(self, X: Any) -> Any:
+        parts = []
+        for words, rarity, texts in zip(self.words_, self.rarity_, _columns(X), strict=True):
+            known = TfidfVectorizer(vocabulary=words.split("\n"), **HOW)
+            known.idf_ = rarity
+            parts.append(known.transform(texts))
+        return sparse.csr_array(sparse.hstack(parts, format="csr"))
+
+
+def _columns(X: Any) -> list[list[str]]:
+    """The texts of each column; nothing for a missing one."""
+    values = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else np.asarray(X, dtype=object)
+    return [["" if one is None or one != one else str(one) for one in column] for column in values.T]
+
+
+def _vectorizer(texts: list[str]) -> TfidfVectorizer:
+    try:
+        return TfidfVectorizer(min_df=2, max_features=MOST_WORDS, **HOW).fit(texts)
+    except ValueError:
+        # No word occurs twice: all are kept, and a few where there is none at all.
+        return TfidfVectorizer(max_features=MOST_WORDS, **HOW).fit([*texts, "no words"])

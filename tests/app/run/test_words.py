@@ -1,0 +1,57 @@
+"""Columns of sentences: read by their words, whatever the learner takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from outputcodes.app import persistence, tables
+from outputcodes.app.run import fit_file, predict_file
+from outputcodes.selection import Race
+
+TOPICS = {
+    "garden": ["rose", "tulip", "soil", "water", "sun", "bee", "seed", "root", "leaf", "bloom"],
+    "kitchen": ["pan", "stove", "salt", "pepper", "oven", "dough", "knife", "bowl", "spoon", "yeast"],
+    "workshop": ["saw", "nail", "glue", "wood", "drill", "screw", "bench", "plane", "clamp", "vice"],
+}
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    names = list(TOPICS)
+    kind = rng.choice(names, size=1500)
+    text = [" ".join(rng.choice(TOPICS[one] + ["the", "of", "a"], size=7)) + f" {i}" for i, one in enumerate(kind)]
+    frame = pd.DataFrame({"note": text, "number": rng.normal(size=1500), "id": [f"N{i}" for i in range(1500)]})
+    frame.loc[3, "note"] = None
+    path = tmp_path_factory.mktemp("words") / "notes.csv"
+    frame.assign(**{"class": kind}).to_csv(path, index=False)
+    return path
+
+
+def test_sentences_are_told_from_identifiers(notes):
+    schema = tables.read(notes).schema
+    assert schema.names("words") == ["note"]
+    assert schema.names("text") == ["id"]
+
+
+@pytest.mark.parametrize("learner", ["ridge", "linear-svm", "kernel-svm", "stumps", "maxent", "gradient-boost"])
+def test_every_kind_of_learner_reads_words(notes, tmp_path, learner):
+    """The words give the class away, the number does not."""
+    model, out = tmp_path / "m.skops", tmp_path / "answers.csv"
+    params = {"n_rounds": 30} if learner in ("stumps", "gradient-boost") else None
+    fit_file(str(notes), model, learner=learner, params=params)
+    predict_file(model, notes, out)
+    truth = pd.read_csv(notes)["class"]
+    assert (pd.read_csv(out)["prediction"] == truth).mean() > 0.97
+    loaded, manifest = persistence.load(model)
+    new = pd.DataFrame({"note": ["soil and seed and bloom", None], "number": [0.0, np.nan]})
+    assert loaded.predict(manifest.schema.conform(new))[0] == "garden"
+
+
+def test_a_race_reads_words(notes):
+    frame = tables.read(notes).frame
+    y = pd.read_csv(notes)["class"].to_numpy()
+    race = Race(None, contestants=["ridge", "decision-tree"], random_state=0).fit(frame[:1200], y[:1200])
+    assert np.mean(race.predict(frame[1200:]) == y[1200:]) > 0.97
