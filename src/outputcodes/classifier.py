@@ -209,27 +209,46 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         fit_params: dict[str, Any],
     ) -> TrainedCode:
         posed = self._pose(X, y, sample_weight, like, fit_params)
-        problem, asked = posed.problem, posed.decoder
+        return self._solve(posed, like)
+
+    def solve(self, posed: Posed, init: TrainedCode | None = None) -> TrainedCode:
+        """Train what `pose` returned, so that `pose` and `solve` are `train`.
+
+        The training starts from the columns of `init` if the code is the same and the learner `warm_starts`.
+        """
+        return self._solve(posed, init)
+
+    def _solve(self, posed: Posed, init: TrainedCode | None) -> TrainedCode:
         code = posed.draw()
         # Refused before the training, where it can be known.
-        decoder = decoder_for(asked, problem.learner.loss, code)
-        trained = problem.train(code, init=like)
+        decoder_for(posed.decoder, posed.problem.learner.loss, code)
+        trained = posed.problem.train(code, init=init)
         warn_of_constant_columns(trained.columns, labels=posed.targets.multilabel)
-        if trained.signs_only and asked.reads_sizes:
+        if trained.signs_only and posed.decoder.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        if trained.loss != problem.learner.loss:
-            decoder = decoder_for(asked, trained.loss, code)
-        self.targets_, self.code_, self.class_weight_ = posed.targets, code, problem.class_weight
+        self.read(posed, trained)
+        return trained
+
+    def read(self, posed: Posed, trained: TrainedCode) -> Self:
+        """Take over columns that a classifier with the same parameters trained, and fit the decoder on them.
+
+        `decoder` and `probability`, and the rounds of a learner `in_stages`, may differ.
+        """
+        asked = self._decoder_asked_for()
+        if posed.targets.multilabel:
+            asked = asked.for_labels() or asked
+        decoder = decoder_for(asked, trained.loss, trained.code)
+        self.targets_, self.code_, self.class_weight_ = posed.targets, trained.code, posed.problem.class_weight
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
         if self.probability == "softmax":
             self.decoder_ = trained.fit_decoder(Softmax(self.decoder_))
-        return trained
+        return self
 
     def pose(
         self,
@@ -238,13 +257,15 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         sample_weight: ArrayLike | None = None,
         *,
         like: TrainedCode | None = None,
+        rows: NDArray[np.intp] | None = None,
         **fit_params: Any,
     ) -> Posed:
         """Check the parameters and the sample, and return what is to be trained; nothing is trained.
 
-        Parameters as for `train`.
+        Parameters as for `train`; `rows` are the rows to train on, among the rows of X that are prepared together, and
+        the classes are those of these rows.
         """
-        return self._pose(X, y, sample_weight, like, fit_params)
+        return self._pose(X, y, sample_weight, like, fit_params, rows)
 
     def _pose(
         self,
@@ -253,6 +274,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         sample_weight: ArrayLike | None,
         like: TrainedCode | None,
         fit_params: dict[str, Any],
+        some: NDArray[np.intp] | None = None,
     ) -> Posed:
         asked = self._decoder_asked_for()
         if self.column_weight not in ("none", "balanced"):
@@ -266,7 +288,9 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         order = declared_order(y)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
-        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        within = np.arange(len(y)) if some is None else some
+        kept = np.arange(len(within)) if weight is None else np.flatnonzero(weight[within])
+        rows = within[kept]
         code: Code | DrawnCode
         if sets is None:
             known, code = code_for(self.code, check_classes(y[rows]), order)
@@ -277,16 +301,17 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             assert each is not None  # `_check_targets` refused the others
             asked = each
             code = MatrixCode(sets.code[known])
-        given, numbers = (y, rows), np.arange(len(y))
+        given, numbers = (y[within], kept), np.arange(len(y))
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
+        if weight is not None and some is None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
             X, labels, weight, numbers = take_rows(X, rows), labels[rows], weight[rows], rows
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
         if routing and all(map(refuses_weight, inner)):
             weight = None
         own = None if weight is None else weight[rows]
+        learner = learner if some is None else learner.settled(X, rows)
         with numbered_as(numbers):
             problem = Problem(
                 learner,

@@ -310,6 +310,19 @@ class TrainedCode:
         """Return (n, L) margins of new X."""
         return self.columns.margins(X)
 
+    def first_rounds(self, n_rounds: int) -> TrainedCode:
+        """Return the code as fewer rounds train it; for learners `in_stages`."""
+        columns = self.columns
+        if columns.fitted is None:
+            return self
+        fitted = columns.fitted.first_rounds(n_rounds)
+        if not fitted.round_per_column:
+            return TrainedCode(self.problem, self.code, Columns(fitted, columns.live, columns.constant))
+        some = np.arange(min(n_rounds, self.code.shape[1]))
+        return TrainedCode(
+            self.problem, self.code.take(some), Columns(fitted, columns.live[some], columns.constant[some])
+        )
+
     def training_margins(self) -> Array:
         """Return (len(rows), L) margins of the sample's own rows."""
         return self.columns.margins(self.problem.data, self.problem.rows)

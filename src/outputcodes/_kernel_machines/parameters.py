@@ -76,13 +76,18 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     """
     _check_square(owner, X)
     centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
-    gamma = _gamma(owner.gamma, X.shape[1], lambda: _variance(X))
+    gamma = gamma_of(owner.gamma, X)
     kernel = Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
     dtype = np.float64 if X.shape[0] <= EXACT_ROWS or owner.tol < EXACT_TOL else np.float32
     features = kernel.features(X)
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
         return like.reclaimed()
     return Gram(kernel, features, dtype, owner.cache_size, like)
+
+
+def gamma_of(gamma: float | Literal["scale", "auto"], X: Any) -> float:
+    """Return the gamma of a sample as a number."""
+    return _gamma(gamma, X.shape[1], lambda: _variance(X))
 
 
 def beyond_devices(owner: KernelParameters) -> str | None:

@@ -10,6 +10,7 @@ from outputcodes.selection.metrics import METRICS
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.same_predictions import one_row_each
+from outputcodes.selection.searches import GridSearch, RandomSearch
 from outputcodes.selection.spaces import SPACES, Cost, Parameter, Shape, Space, space_of
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
@@ -20,6 +21,7 @@ __all__ = [
     "Cell",
     "Cost",
     "Decoded",
+    "GridSearch",
     "Journal",
     "JournalError",
     "LeaveOneOut",
@@ -27,6 +29,7 @@ __all__ = [
     "Measurement",
     "Parameter",
     "Planning",
+    "RandomSearch",
     "Ranking",
     "Result",
     "Results",

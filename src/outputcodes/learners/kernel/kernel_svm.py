@@ -31,6 +31,7 @@ from outputcodes._kernel_machines.parameters import (
     beyond_devices,
     check_kernel_parameters,
     device_gram_of,
+    gamma_of,
     gram_of,
 )
 from outputcodes.learners.base import Certificate
@@ -108,6 +109,8 @@ class KernelSVM(KernelParameters, SharedLearner):
     takes_sparse: ClassVar[bool] = True
     multiplies_features: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+    path = ("gamma", "C")
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"
 
@@ -139,6 +142,13 @@ class KernelSVM(KernelParameters, SharedLearner):
     def checks_finite(self) -> bool:
         """Whether `prepare` refuses NaN and infinite numbers itself: on a device, where that is faster."""
         return self.device != "cpu"
+
+    def settled(self, X: Any, rows: Rows) -> KernelSVM:
+        """Return the SVM with gamma as "scale" sets it for some rows."""
+        if self.gamma != "scale" or is_on_device(X):
+            return self
+        settled: KernelSVM = clone(self).set_params(gamma=gamma_of("scale", X[rows]))
+        return settled
 
     def prepare(self, X: Any, like: Any = None) -> KernelData:
         """Return X with its kernel; kernel values are computed when first needed and kept for later columns.

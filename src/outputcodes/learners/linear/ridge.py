@@ -60,6 +60,8 @@ class Ridge(SharedLearner):
     takes_sparse = True
     multiplies_features = True
     leave_one_out = "exact"
+    shares_rows = True
+    path = ("alpha",)
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
