@@ -110,7 +110,8 @@ class Learner:
     # Whether columns trained on some of the prepared rows are those trained on these rows alone; folds then share what
     # is prepared.
     shares_rows: ClassVar[bool] = False
-    # Parameters along which a training costs less after that of a smaller value; the last one shares what is prepared.
+    # Parameters along which a training costs less after that of a smaller value, or of a larger one where "-" comes
+    # before the name. The last one shares what is prepared.
     path: ClassVar[tuple[str, ...]] = ()
     # What one training provides for the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
     # `FittedColumns.dual` and `self_kernel`, None if nothing.

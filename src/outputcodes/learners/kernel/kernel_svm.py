@@ -110,7 +110,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     multiplies_features: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
     shares_rows: ClassVar[bool] = True
-    path = ("gamma", "C")
+    path = ("gamma", "-C")
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"
 

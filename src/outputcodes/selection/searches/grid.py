@@ -59,7 +59,7 @@ class GridSearch(Search):
     >>> model = OutputCodeClassifier("kernel-svm")
     >>> search = GridSearch(model, {"estimator__C": [0.1, 1, 10], "decoder": ["loss", "vote"]}).fit(X, y)
     >>> search.best_params_
-    {'decoder': 'loss', 'estimator__C': 1}
+    {'decoder': 'loss', 'estimator__C': 10}
     >>> len(search.cv_results_["mean_test_score"])
     6
     """

@@ -31,7 +31,7 @@ class Training:
     readers : list of (int, classifier)
         The numbers of the candidates, and the candidates.
     place : tuple of float
-        The values of the parameters of the path.
+        The values of the parameters of the path, negative for those in descending order.
     """
 
     model: Any
@@ -119,8 +119,8 @@ def _described(index: int, model: Any) -> tuple[Any, tuple[float, ...], bool]:
         if isinstance(model, OutputCodeClassifier):
             learner = _learner(model)
             inner: dict[str, Any] = learner.get_params(deep=False) if hasattr(learner, "get_params") else {}
-            named = [name for name in learner.path if _is_number(inner.get(name))]
-            place = tuple(float(inner.pop(name)) for name in named)
+            named = [name for name in learner.path if _is_number(inner.get(name.lstrip("-")))]
+            place = tuple((-1 if name[0] == "-" else 1) * float(inner.pop(name.lstrip("-"))) for name in named)
             if staged:
                 inner.pop("n_rounds")
             shares_rows = learner.shares_rows
