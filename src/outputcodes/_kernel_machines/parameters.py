@@ -14,8 +14,10 @@ from outputcodes._kernel_machines.device.backend import Device, DeviceGram
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
-# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
-EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32. With
+# EXACT_FEATURES features too, as long as the matrix fits twice: values without rounding would take as long to compute
+# again, at the end of each training, as all of them.
+EXACT_ROWS, EXACT_TOL, EXACT_FEATURES = 4000, 1e-4, 256
 # The smallest tolerance that kernel values in single precision allow.
 DEVICE_TOL = 1e-5
 
@@ -78,7 +80,9 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
     gamma = gamma_of(owner.gamma, X)
     kernel = Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
-    dtype = np.float64 if X.shape[0] <= EXACT_ROWS or owner.tol < EXACT_TOL else np.float32
+    n, d = X.shape
+    many = d >= EXACT_FEATURES and not sparse.issparse(X) and 16 * n**2 <= owner.cache_size * 2**20
+    dtype = np.float64 if n <= EXACT_ROWS or owner.tol < EXACT_TOL or many else np.float32
     features = kernel.features(X)
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
         return like.reclaimed()

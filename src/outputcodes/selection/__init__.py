@@ -10,7 +10,7 @@ from outputcodes.selection.metrics import METRICS
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.same_predictions import one_row_each
-from outputcodes.selection.searches import GridSearch, RandomSearch
+from outputcodes.selection.searches import GridSearch, HalvingSearch, RandomSearch
 from outputcodes.selection.spaces import SPACES, Cost, Parameter, Shape, Space, space_of
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
@@ -22,6 +22,7 @@ __all__ = [
     "Cost",
     "Decoded",
     "GridSearch",
+    "HalvingSearch",
     "Journal",
     "JournalError",
     "LeaveOneOut",

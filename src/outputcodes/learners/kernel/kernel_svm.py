@@ -232,7 +232,7 @@ class KernelSVM(KernelParameters, SharedLearner):
                 start[:, few] = boxes(M, cost, y[rows[few]], weight[few], start[:, few], free)[1][0]
             posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
             return solve_on_device(gram, posed, self.tol, most)
-        if is_small(gram):
+        if is_small(gram, len(rows)):
             # Sorting by class makes the examples of a column contiguous in memory.
             gram.arrange(y)
         with threads(n_jobs) as run:

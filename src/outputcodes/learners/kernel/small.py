@@ -23,9 +23,9 @@ BLOCK = 1 << 20
 BUDGET = 1 << 26
 
 
-def is_small(gram: Gram) -> bool:
-    """Return whether `solve_small` supports this Gram matrix."""
-    return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
+def is_small(gram: Gram, n_rows: int) -> bool:
+    """Return whether `solve_small` supports so many rows of this Gram matrix."""
+    return n_rows <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
 
 
 def solve_small(

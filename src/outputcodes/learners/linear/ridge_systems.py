@@ -8,7 +8,10 @@ rows, and for pairs of small classes, which share factors, the same w is compute
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -46,7 +49,7 @@ class Group:
 class Systems:
     """Rows X of classes y, sorted by class, and the sums that all groups of columns share."""
 
-    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float) -> None:
+    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float = 1.0) -> None:
         self.order = np.argsort(y, kind="stable")
         self.X = X[self.order]
         self.mass = np.ones(len(y)) if weight is None else weight[self.order]
@@ -55,6 +58,14 @@ class Systems:
         members = sp.csr_array((self.mass, np.arange(len(y)), self.start), shape=(n_classes, len(y)))
         self.totals: Array = members.sum(axis=1)
         self.sums = dense(members @ self.X)
+        # The Gram matrices of all rows in row space, of each class, or of the classes in one set of columns.
+        self._known: dict[Any, Any] = {}
+
+    def with_alpha(self, alpha: float) -> Systems:
+        """Return the same systems with another penalty; their sums are shared."""
+        other = copy.copy(self)
+        other.alpha = alpha
+        return other
 
     def solve(
         self, M: NDArray[np.int8], class_weight: Array, n_jobs: int | None, leverage: bool = False
@@ -69,10 +80,11 @@ class Systems:
         in_row_space = d > n
         shared: list[Array] = []
         if in_row_space and left:
-            shared = [gram(self.X)]
+            shared = [self._once("rows", lambda: gram(self.X))]
         elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
             sizes = np.diff(self.start)
-            shared = [self._gram(np.arange(k) == r, n_jobs) if sizes[r] else np.empty((0, 0)) for r in range(k)]
+            of_class = [partial(self._gram, np.arange(k) == r, n_jobs) for r in range(k)]
+            shared = [self._once(r, of_class[r]) if sizes[r] else np.empty((0, 0)) for r in range(k)]
 
         def solve_group(g: int) -> Group:
             a, t = patterns[:, g], M[:, members[g]].astype(np.float64)
@@ -81,7 +93,7 @@ class Systems:
             if in_row_space:
                 solution = self._in_row_space(shared[0], a, mean, t - target_mean, leverage)
             else:
-                total = _weighted_sum(a, shared) if shared else self._gram(a, n_jobs if len(left) == 1 else 1)
+                total = _weighted_sum(a, shared) if shared else self._of_group(a, n_jobs if len(left) == 1 else 1, left)
                 solution = self._in_feature_space(total, a, mean, t, leverage)
             coef, residual, h = solution
             if h is not None:
@@ -122,6 +134,18 @@ class Systems:
         answers = over_blocks(solve_pairs, heads, n_jobs)
         found = zip((g for pairs in heads.values() for g, _ in pairs), chain(*answers), strict=True)
         return {g: solution for g, solution in found if solution is not None}
+
+    def _once(self, key: Any, compute: Callable[[], Array]) -> Array:
+        if key not in self._known:
+            self._known[key] = compute()
+        known: Array = self._known[key]
+        return known
+
+    def _of_group(self, a: Array, n_jobs: int | None, groups: list[int]) -> Array:
+        """Return a Gram matrix that may be overwritten; that of a single group is kept for other penalties."""
+        if len(groups) > 1:
+            return self._gram(a, n_jobs)
+        return self._once(a.tobytes(), lambda: self._gram(a, n_jobs)).copy(order="F")
 
     def _seen(self, a: Array) -> Rows:
         return np.flatnonzero(np.repeat(a, np.diff(self.start)))

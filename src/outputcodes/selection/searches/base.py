@@ -15,7 +15,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags, indexable, resample
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -27,7 +27,7 @@ from outputcodes.selection.searches.results import Outcomes, cv_results, names_o
 from outputcodes.selection.searches.scores import Scoring
 
 Results = dict[str, Any]
-# Evaluates candidates on splits, perhaps fewer rows of them, and returns the results so far.
+# Evaluates candidates on all rows of the folds or on a share of them, and returns the results so far.
 Evaluate = Callable[..., Results]
 
 
@@ -92,13 +92,16 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         more: dict[str, list[Any]] = {}
         results: Results = {}
 
-        def assess(candidates: Any, splits: Any = splits, extra: dict[str, list[Any]] | None = None) -> Results:
+        def assess(
+            candidates: Any, share: float = 1.0, seed: Any = None, extra: dict[str, list[Any]] | None = None
+        ) -> Results:
             candidates = list(candidates)
             if not candidates:
                 raise ValueError("There are no candidates: no fits were performed.")
             # Candidates share no objects with each other or with the user's grid.
             models = [clone(base).set_params(**clone(one, safe=False)) for one in candidates]
-            task = Task(X, y, splits, fit_params, score_params, scoring, self.return_train_score, pairwise)
+            some = splits if share == 1 else [(part_of(a, share, seed), part_of(b, share, seed)) for a, b in splits]
+            task = Task(X, y, some, fit_params, score_params, scoring, self.return_train_score, pairwise)
             total, done = len(candidates) * self.n_splits_, iter(range(len(candidates) * self.n_splits_))
             with progress.phase(type(self).__name__, total, "trainings"):
                 outcomes.extend(evaluate(models, task, lambda: progress.reached(next(done, total), total, "trainings")))
@@ -269,6 +272,12 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
+
+
+def part_of(rows: NDArray[np.intp], share: float, seed: Any) -> NDArray[np.intp]:
+    """Return a share of rows, drawn as scikit-learn's halving does."""
+    drawn: NDArray[np.intp] = resample(rows, replace=False, random_state=seed, n_samples=int(share * len(rows)))
+    return drawn
 
 
 def _same_names(outcomes: Outcomes) -> None:

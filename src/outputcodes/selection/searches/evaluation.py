@@ -117,9 +117,9 @@ def _along(path: Path, sample: Sample, task: Task, report: Callable[[], None]) -
     for fold in sample.folds:
         fold.before = None
     for segment in path.segments:
-        for place, fold in enumerate(sample.folds):
-            # The same parameters on another fold, most of whose rows are the same, are the nearest start.
-            start = fold.before if place == 0 else sample.folds[place - 1].before
+        for fold in sample.folds:
+            # The last segment began with the same value of the last parameter.
+            start = fold.before
             first: TrainedCode | None = None
             for training in segment:
                 report()
@@ -129,7 +129,7 @@ def _along(path: Path, sample: Sample, task: Task, report: Callable[[], None]) -
                         trained = _train(training.model, sample, fold, like, start)
                     except Exception:
                         yield from _failed(training, fold, watch.lap(), task.scoring)
-                        start = None
+                        start = fold.before
                         continue
                     seconds = watch.lap() / len(training.readers)
                     if trained.code is not None:
