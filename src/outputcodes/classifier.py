@@ -28,8 +28,8 @@ from outputcodes._ground.validation import (
     check_weight,
     take_rows,
 )
-from outputcodes.codes import Code, OneVsAll, as_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
+from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
+from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, Vote, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
@@ -61,11 +61,13 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
         indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
         "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
-    decoder : str or Decoder, default="loss"
+    decoder : str, Decoder or None, default=None
         "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
         "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
-        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`.
+        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`. "auto" is the one of several
+        with the fewest errors on margins held out in three folds. None is "vote" for `KernelSVM` with an rbf kernel on
+        all pairs, otherwise "loss".
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
@@ -141,7 +143,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         estimator: Any = None,
         *,
         code: Any = "all-pairs",
-        decoder: str | Decoder = "loss",
+        decoder: str | Decoder | None = None,
         probability: Literal["likelihood", "coupling", "softmax"] | None = None,
         variant: Literal["multi-call", "single-call"] = "multi-call",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -335,7 +337,12 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if self.probability not in posterior:
             raise ValueError(f"probability={self.probability!r} must be None, 'likelihood', 'coupling' or 'softmax'.")
         kind, given = posterior[self.probability], as_decoder(self.decoder)
+        if kind is Decoder and self.decoder is None and self._is_all_pairs():
+            given = Vote() if as_learner(self.estimator, self.variant).votes_on_pairs else given
         return given if isinstance(given, kind) else kind()
+
+    def _is_all_pairs(self) -> bool:
+        return isinstance(self.code, AllPairs) or (isinstance(self.code, str) and self.code == "all-pairs")
 
     def _objection_to_label_sets(self) -> str | None:
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):

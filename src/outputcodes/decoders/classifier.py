@@ -35,7 +35,7 @@ class DecodingClassifier(ClassifierMixin):
     classes have weights.
     """
 
-    decoder: str | Decoder
+    decoder: str | Decoder | None
     probability: str | None = None
     targets_: Targets
     code_: DrawnCode
@@ -166,13 +166,13 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def resolved_for(decoder: str | Decoder, loss: Any) -> Decoder:
+def resolved_for(decoder: str | Decoder | None, loss: Any) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss`."""
     resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
     return resolved
 
 
-def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+def decoder_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
     resolved = resolved_for(decoder, loss)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:

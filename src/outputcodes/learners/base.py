@@ -137,6 +137,15 @@ class Learner:
         """Whether a training with fewer rounds, `n_rounds`, is the beginning of this one."""
         return False
 
+    @property
+    def votes_on_pairs(self) -> bool:
+        """Whether all pairs are decoded by votes if no decoder is named.
+
+        Loss-based decoding adds up the margins of all pairs of a class, and most pairs have never seen the class of a
+        row. Where margins far from the training rows say nothing, as with an rbf kernel, votes limit what they add.
+        """
+        return False
+
     def settled(self, X: Any, rows: Rows) -> Learner:
         """Return the learner with the values that its parameters have on some rows of X; itself if they need none."""
         return self

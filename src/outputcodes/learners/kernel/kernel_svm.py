@@ -143,6 +143,11 @@ class KernelSVM(KernelParameters, SharedLearner):
         """Whether `prepare` refuses NaN and infinite numbers itself: on a device, where that is faster."""
         return self.device != "cpu"
 
+    @property
+    def votes_on_pairs(self) -> bool:
+        """Whether all pairs are decoded by votes if no decoder is named: with an rbf kernel."""
+        return self.kernel == "rbf"
+
     def settled(self, X: Any, rows: Rows) -> KernelSVM:
         """Return the SVM with gamma as "scale" sets it for some rows."""
         if self.gamma != "scale" or is_on_device(X):
