@@ -27,9 +27,10 @@ from outputcodes._ground.validation import (
     check_features,
     check_weight,
     take_rows,
+    validated,
 )
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, Vote, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
@@ -285,8 +286,12 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         learner = as_learner(self.estimator, self.variant, fit_params)
-        inner = learner.estimators
-        X = self._check_features(X, inner, reset=True)
+        inner, source = learner.estimators, X
+        if like is not None and like.problem.source is X and type(like.problem.learner) is type(learner):
+            validated(self, X, reset=True, skip_check_array=True)
+            X = like.problem.X
+        else:
+            X = self._check_features(X, inner, reset=True)
         order = declared_order(y)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
@@ -329,6 +334,9 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 n_jobs=self.n_jobs,
                 seed=as_seed(self.random_state),
             )
+        # What was checked once is not checked again; rows that were left out are other rows.
+        if len(numbers) == len(y) and not isinstance(source, RowBlocks):
+            problem.source = source
         return Posed(problem, code, targets, asked)
 
     def _decoder_asked_for(self) -> Decoder:
@@ -336,13 +344,18 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         posterior = {None: Decoder, "softmax": Decoder, "likelihood": Likelihood, "coupling": Coupling}
         if self.probability not in posterior:
             raise ValueError(f"probability={self.probability!r} must be None, 'likelihood', 'coupling' or 'softmax'.")
-        kind, given = posterior[self.probability], as_decoder(self.decoder)
-        if kind is Decoder and self.decoder is None and self._is_all_pairs():
-            given = Vote() if as_learner(self.estimator, self.variant).votes_on_pairs else given
+        kind = posterior[self.probability]
+        given = as_decoder(self.default_decoder() if self.decoder is None and kind is Decoder else self.decoder)
         return given if isinstance(given, kind) else kind()
 
-    def _is_all_pairs(self) -> bool:
-        return isinstance(self.code, AllPairs) or (isinstance(self.code, str) and self.code == "all-pairs")
+    def default_decoder(self) -> str:
+        """Return the name of the decoder that is used if `decoder` is None.
+
+        >>> OutputCodeClassifier("kernel-svm").default_decoder(), OutputCodeClassifier("ridge").default_decoder()
+        ('vote', 'loss')
+        """
+        pairs = isinstance(self.code, AllPairs) or (isinstance(self.code, str) and self.code == "all-pairs")
+        return "vote" if pairs and as_learner(self.estimator, self.variant).votes_on_pairs else "loss"
 
     def _objection_to_label_sets(self) -> str | None:
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):

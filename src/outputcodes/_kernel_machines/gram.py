@@ -103,6 +103,8 @@ class Gram:
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
         self._lock = self._order.lock
         self._square: tuple[Rows, Array] | None = None
+        # The X that was prepared, before it was checked and centred.
+        self.given: Any = None
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
 
     @property

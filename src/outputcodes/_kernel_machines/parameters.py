@@ -77,13 +77,15 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     Dense features are `centred` where this changes only the rounding: distances keep more digits.
     """
     _check_square(owner, X)
-    centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
+    centred = centred and not sparse.issparse(X)
+    known = like is not None and like.given is X and centred == (like.kernel.centre is not None)
+    centre = like.kernel.centre if like is not None and known else X.mean(axis=0) if centred else None
     gamma = gamma_of(owner.gamma, X)
     kernel = Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
     n, d = X.shape
     many = d >= EXACT_FEATURES and not sparse.issparse(X) and 16 * n**2 <= owner.cache_size * 2**20
     dtype = np.float64 if n <= EXACT_ROWS or owner.tol < EXACT_TOL or many else np.float32
-    features = kernel.features(X)
+    features = like.X if like is not None and known else kernel.features(X)
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
         return like.reclaimed()
     return Gram(kernel, features, dtype, owner.cache_size, like)

@@ -174,8 +174,11 @@ class KernelSVM(KernelParameters, SharedLearner):
                     return KernelData(device_gram_of(self, device, X, centred, known))
             except DeviceError as error:
                 self._allow_cpu(error, X)
-        X = self._as_features(X)
-        return KernelData(gram_of(self, X, centred, known if isinstance(known, Gram) else None))
+        known = known if isinstance(known, Gram) else None
+        # What was checked once is not checked again.
+        gram = gram_of(self, X if known is not None and known.given is X else self._as_features(X), centred, known)
+        gram.given = X
+        return KernelData(gram)
 
     def fit_columns(
         self,

@@ -33,10 +33,15 @@ class Centred:
     centre: Array
     given: Any = None
     last: list[tuple[tuple[Any, ...], Systems]] = field(default_factory=list)
+    taken: list[tuple[Rows, Any]] = field(default_factory=list)
 
     def take(self, rows: Rows | None) -> Any:
-        """Return centred rows."""
-        return self.X if rows is None else self.X[rows]
+        """Return centred rows; the last ones are kept, as other values of alpha ask for the same."""
+        if rows is None:
+            return self.X
+        if not (self.taken and np.array_equal(self.taken[0][0], rows)):
+            self.taken[:] = [(rows, self.X[rows])]
+        return self.taken[0][1]
 
     def systems(self, y: Rows, n_classes: int, weight: Array | None, rows: Rows) -> Systems:
         """Return the linear systems of a training, with the sums of the last one if it had the same rows."""
@@ -44,7 +49,7 @@ class Centred:
         key: tuple[Any, ...] = (n_classes, rows, labels, own)
         if self.last and all(np.array_equal(a, b) for a, b in zip(self.last[0][0], key, strict=True)):
             return self.last[0][1]
-        X = self.take(None if np.array_equal(rows, np.arange(len(y))) else rows)
+        X = self.X if np.array_equal(rows, np.arange(len(y))) else self.X[rows]
         self.last[:] = [(key, Systems(X, labels, n_classes, own))]
         return self.last[0][1]
 
@@ -83,11 +88,11 @@ class Ridge(SharedLearner):
 
     def prepare(self, X: Any, like: Any = None) -> Centred:
         """Centre dense X once for all columns."""
-        X = self._as_features(X)
         if isinstance(like, Centred) and like.given is X:
             return like
+        given, X = X, self._as_features(X)
         centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
-        return Centred(X if sp.issparse(X) else X - centre, centre, X)
+        return Centred(X if sp.issparse(X) else X - centre, centre, given)
 
     def fit_columns(
         self,

@@ -27,6 +27,8 @@ from outputcodes.learners.linear.ridge_pairs import Head, PairSolution, dense, g
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
+# An eigendecomposition costs as much as so many factorisations or more: it pays from the next penalty on.
+FEW_PENALTIES = 2
 # The Gram matrices of all classes are kept up to 1 GiB in total; above, each group of columns computes its own.
 MOST_GRAM_VALUES = 1 << 27
 
@@ -135,17 +137,17 @@ class Systems:
         found = zip((g for pairs in heads.values() for g, _ in pairs), chain(*answers), strict=True)
         return {g: solution for g, solution in found if solution is not None}
 
-    def _once(self, key: Any, compute: Callable[[], Array]) -> Array:
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
         if key not in self._known:
             self._known[key] = compute()
-        known: Array = self._known[key]
-        return known
+        return self._known[key]
 
     def _of_group(self, a: Array, n_jobs: int | None, groups: list[int]) -> Array:
         """Return a Gram matrix that may be overwritten; that of a single group is kept for other penalties."""
         if len(groups) > 1:
             return self._gram(a, n_jobs)
-        return self._once(a.tobytes(), lambda: self._gram(a, n_jobs)).copy(order="F")
+        kept: Array = self._once(a.tobytes(), lambda: self._gram(a, n_jobs))
+        return kept.copy(order="F")
 
     def _seen(self, a: Array) -> Rows:
         return np.flatnonzero(np.repeat(a, np.diff(self.start)))
@@ -175,6 +177,8 @@ class Systems:
         self, gram: Array, a: Array, mean: Array, t: Array, leverage: bool
     ) -> tuple[Array, Array, Array | None]:
         right = self.sums.T @ (a[:, None] * t) - np.outer(mean, (a * self.totals) @ t)
+        if not leverage and (solved := self._by_eigenvectors(gram, a, mean, right)) is not None:
+            return *solved, None
         # In place and on one triangle: with hundreds of groups every pass over the matrix matters.
         system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
         system[np.diag_indices_from(system)] += self.alpha
@@ -185,6 +189,30 @@ class Systems:
         seen = self._seen(a)
         X = np.sqrt(self._mass(a)[seen])[:, None] * (dense(self.X[seen]) - mean)
         return coef, residual, np.einsum("id,di->i", X, apply_inverse(X.T))
+
+    def _by_eigenvectors(self, gram: Array, a: Array, mean: Array, right: Array) -> tuple[Array, Array] | None:
+        """Solve a system whose sums were kept from penalties before, with one decomposition for all that follow.
+
+        None if nothing was kept, or if the penalty is not clearly above the rounding of the eigenvalues.
+        """
+        key = a.tobytes()
+        count = self._known.get(("solved", key), 0)
+        self._known["solved", key] = count + 1
+        if key not in self._known or count < FEW_PENALTIES:
+            return None
+
+        def decomposed() -> tuple[Array, Array]:
+            system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
+            return np.linalg.eigh(system, UPLO="U")
+
+        values, vectors = self._once(("eigen", key), decomposed)
+        shifted = values + self.alpha
+        if shifted.min() < 1e-7 * shifted.max():
+            return None
+        turned = vectors.T @ right
+        scaled = turned / shifted[:, None]
+        coef = vectors @ scaled
+        return coef, _relative(vectors @ (values[:, None] * (vectors.T @ coef)) + self.alpha * coef - right, right)
 
     def _in_row_space(
         self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool
