@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows_without_a_gpu
-from outputcodes._ground.validation import is_on_device
+from outputcodes._ground.validation import is_on_device, take_rows
 from outputcodes._kernel_machines.device.backend import (
     Device,
     DeviceError,
@@ -152,7 +152,8 @@ class KernelSVM(KernelParameters, SharedLearner):
         """Return the SVM with gamma as "scale" sets it for some rows."""
         if self.gamma != "scale" or is_on_device(X):
             return self
-        settled: KernelSVM = clone(self).set_params(gamma=gamma_of("scale", X[rows]))
+        some = check_array(take_rows(X, rows), accept_sparse="csr", dtype=np.float64)
+        settled: KernelSVM = clone(self).set_params(gamma=gamma_of("scale", some))
         return settled
 
     def prepare(self, X: Any, like: Any = None) -> KernelData:

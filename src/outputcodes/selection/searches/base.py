@@ -15,7 +15,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable, resample
+from sklearn.utils import assert_all_finite, get_tags, indexable, resample
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -73,6 +73,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         scorer, names = self._scorer()
         X, y = indexable(X, y)
+        _check_labels(self, y)
         fit_params, split_params, score_params = self._routed(params)
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits: Any = None
@@ -272,6 +273,14 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
+
+
+def _check_labels(search: Search, y: Any) -> None:
+    """Raise ValueError for labels that no classifier takes, before they are split."""
+    if y is None:
+        raise ValueError(f"{type(search).__name__} requires y to be passed, but the target y is None.")
+    if np.asarray(y).dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
 
 
 def part_of(rows: NDArray[np.intp], share: float, seed: Any) -> NDArray[np.intp]:
