@@ -92,26 +92,15 @@ def kernel(name: str, n: int) -> list[dict[str, object]]:
     nested, plain = kernel_grids(X)
     one, pairs = (OutputCodeClassifier(KernelSVM(), code=code) for code in ("one-vs-all", "all-pairs"))
     own = "GridSearchCV, our estimator"
-    table = searched(
-        f"KernelSVM, one-vs-all, {name}",
-        GridSearch(one, nested, cv=FOLDS),
-        {own: GridSearchCV(one, nested, cv=FOLDS)}
-        | (
-            {"OneVsRestClassifier(SVC)": GridSearchCV(OneVsRestClassifier(SVC()), nested, cv=FOLDS)}
-            if name == "letter"
-            else {}
-        ),
-        X,
-        y,
-    )
-    # With break_ties, SVC breaks ties between votes by margins too.
-    return table + searched(
-        f"KernelSVM, all pairs, votes, {name}",
-        GridSearch(pairs, nested, cv=FOLDS),
-        {own: GridSearchCV(pairs, nested, cv=FOLDS), "SVC": GridSearchCV(SVC(break_ties=True), plain, cv=FOLDS)},
-        X,
-        y,
-    )
+    peers = {own: GridSearchCV(one, nested, cv=FOLDS)}
+    if name == "letter":
+        peers["OneVsRestClassifier(SVC)"] = GridSearchCV(OneVsRestClassifier(SVC()), nested, cv=FOLDS)
+    table = searched(f"KernelSVM, one-vs-all, {name}", GridSearch(one, nested, cv=FOLDS), peers, X, y)
+    peers = {own: GridSearchCV(pairs, nested, cv=FOLDS)}
+    if name == "letter":
+        # With break_ties, SVC breaks ties between votes by margins too.
+        peers["SVC"] = GridSearchCV(SVC(break_ties=True), plain, cv=FOLDS)
+    return table + searched(f"KernelSVM, all pairs, votes, {name}", GridSearch(pairs, nested, cv=FOLDS), peers, X, y)
 
 
 def linear() -> list[dict[str, object]]:
