@@ -183,7 +183,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         scikit-learn's metadata routing is on, else as they are.
         """
         with progress.showing(self.verbose):
-            self._train(X, y, sample_weight, None, fit_params)
+            self.solve(self._pose(X, y, sample_weight, None, fit_params))
         return self
 
     def train(
@@ -201,27 +201,13 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         and its columns are where the training starts if the code is the same and the learner `warm_starts`.
         """
         with progress.showing(self.verbose):
-            return self._train(X, y, sample_weight, like, fit_params)
-
-    def _train(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        like: TrainedCode | None,
-        fit_params: dict[str, Any],
-    ) -> TrainedCode:
-        posed = self._pose(X, y, sample_weight, like, fit_params)
-        return self._solve(posed, like)
+            return self.solve(self._pose(X, y, sample_weight, like, fit_params), like)
 
     def solve(self, posed: Posed, init: TrainedCode | None = None) -> TrainedCode:
         """Train what `pose` returned, so that `pose` and `solve` are `train`.
 
         The training starts from the columns of `init` if the code is the same and the learner `warm_starts`.
         """
-        return self._solve(posed, init)
-
-    def _solve(self, posed: Posed, init: TrainedCode | None) -> TrainedCode:
         code = posed.draw()
         # Refused before the training, where it can be known.
         decoder_for(posed.decoder, posed.problem.learner.loss, code)
@@ -232,7 +218,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
         self.read(posed, trained)
         return trained
@@ -349,11 +335,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         return given if isinstance(given, kind) else kind()
 
     def default_decoder(self) -> str:
-        """Return the name of the decoder that is used if `decoder` is None.
-
-        >>> OutputCodeClassifier("kernel-svm").default_decoder(), OutputCodeClassifier("ridge").default_decoder()
-        ('vote', 'loss')
-        """
+        """Return the name of the decoder that is used if `decoder` is None."""
         pairs = isinstance(self.code, AllPairs) or (isinstance(self.code, str) and self.code == "all-pairs")
         return "vote" if pairs and as_learner(self.estimator, self.variant).votes_on_pairs else "loss"
 
