@@ -42,7 +42,7 @@ class Auto(Decoder):
     >>> from sklearn.datasets import load_iris
     >>> from outputcodes import OutputCodeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OutputCodeClassifier("kernel-svm", decoder="auto").fit(X, y)
+    >>> model = OutputCodeClassifier("kernel-svm", decoder="auto", random_state=0).fit(X, y)
     >>> model.decoder_.decoder_
     LossBased(loss='hinge')
     """
