@@ -54,6 +54,9 @@ SCRIPTS = {
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),
     "kernel_svm": Script(("kernel_svm",), 10),
+    "search": Script(
+        tuple(f"search_{p}" for p in ("kernel", "large", "mnist", "linear", "decoders", "judges", "defaults")), 45
+    ),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

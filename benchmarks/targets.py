@@ -35,12 +35,25 @@ def _plainly(bound: float) -> str:
     return np.format_float_positional(bound, precision=3, fractional=False, trim="-")
 
 
+OWN, OVR = {"peer": "GridSearchCV, our estimator"}, "OneVsRestClassifier(SVC)"
 TARGETS = (
     Target("decoding", "ours / floor", most=2.0, named_by=("n", "L", "k", "loss")),
     Target("decoding", "peak RSS MB", most=1000, named_by=("n", "L", "k", "loss")),
     Target("linear", "excess (worst column)", most=1e-4, named_by=("work",)),
     Target("linear", "ratio", least=1.0, named_by=("work",)),
     Target("ridge", "theirs / ours", least=1.0, named_by=("code",)),
+    Target(
+        "search_kernel", "theirs / ours", least=6.0, named_by=("search",), where={"peer": "OneVsRestClassifier(SVC)"}
+    ),
+    Target("search_kernel", "theirs / ours", least=3.0, named_by=("search",), where={"peer": "SVC"}),
+    Target("search_kernel", "theirs / ours", least=1.5, named_by=("search",), where=OWN),
+    Target("search_kernel", "scores differ by", most=1.0, named_by=("search", "peer")),
+    Target("search_mnist", "theirs / ours", least=3.0, named_by=("search",), where=OWN),
+    Target("search_linear", "theirs / ours", least=15.0, named_by=("peer",), where={"search": "Ridge, 20 α, mnist"}),
+    Target(
+        "search_linear", "theirs / ours", least=3.0, named_by=("peer",), where={"search": "Logistic, 10 C, optdigits"}
+    ),
+    Target("search_decoders", "theirs / ours", least=8.0, named_by=("search",)),
     Target("kernel_svm", "fit ratio", least=1.0, named_by=("code",)),
     Target("stumps", "faster of LightGBM, XGBoost / ours", least=1.0, named_by=("data", "code")),
     Target("boosting_rounds", "faster peer / MO", least=1.0),

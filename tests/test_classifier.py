@@ -86,7 +86,7 @@ def test_with_decoder_is_a_fit_with_that_decoder(decoder):
     changed = base.with_decoder(decoder)
     assert np.allclose(changed.decision_function(X), other.decision_function(X))
     assert changed.get_params()["decoder"] == decoder
-    assert base.decoder == "loss"
+    assert base.decoder is None
     assert changed.columns_ is base.columns_
 
 

@@ -71,7 +71,7 @@ def test_every_solver_reports(learner, X, capsys):
 
 
 def test_columns_of_large_kernel_problems_report_between_working_sets(capsys, monkeypatch):
-    monkeypatch.setattr(kernel_columns, "is_small", lambda gram: False)
+    monkeypatch.setattr(kernel_columns, "is_small", lambda gram, n_rows: False)
     monkeypatch.setattr(kernel_columns, "FEW_ROWS", 100)
     for code in ("all-pairs", "one-vs-all"):
         check(OutputCodeClassifier(KernelSVM(), code=code, random_state=0), X, capsys)

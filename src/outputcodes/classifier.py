@@ -27,8 +27,9 @@ from outputcodes._ground.validation import (
     check_features,
     check_weight,
     take_rows,
+    validated,
 )
-from outputcodes.codes import Code, OneVsAll, as_code, code_for
+from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 from outputcodes.learners.attributes import FeatureAttributes
@@ -61,11 +62,13 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
         indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
         "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
-    decoder : str or Decoder, default="loss"
+    decoder : str, Decoder or None, default=None
         "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
         "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
-        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`.
+        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`. "auto" is the one of several
+        with the fewest errors on margins held out in three folds. None is "vote" for `KernelSVM` with an rbf kernel on
+        all pairs, otherwise "loss".
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
@@ -141,7 +144,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         estimator: Any = None,
         *,
         code: Any = "all-pairs",
-        decoder: str | Decoder = "loss",
+        decoder: str | Decoder | None = None,
         probability: Literal["likelihood", "coupling", "softmax"] | None = None,
         variant: Literal["multi-call", "single-call"] = "multi-call",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -180,7 +183,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         scikit-learn's metadata routing is on, else as they are.
         """
         with progress.showing(self.verbose):
-            self._train(X, y, sample_weight, None, fit_params)
+            self.solve(self._pose(X, y, sample_weight, None, fit_params))
         return self
 
     def train(
@@ -198,38 +201,43 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         and its columns are where the training starts if the code is the same and the learner `warm_starts`.
         """
         with progress.showing(self.verbose):
-            return self._train(X, y, sample_weight, like, fit_params)
+            return self.solve(self._pose(X, y, sample_weight, like, fit_params), like)
 
-    def _train(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        like: TrainedCode | None,
-        fit_params: dict[str, Any],
-    ) -> TrainedCode:
-        posed = self._pose(X, y, sample_weight, like, fit_params)
-        problem, asked = posed.problem, posed.decoder
+    def solve(self, posed: Posed, init: TrainedCode | None = None) -> TrainedCode:
+        """Train what `pose` returned, so that `pose` and `solve` are `train`.
+
+        The training starts from the columns of `init` if the code is the same and the learner `warm_starts`.
+        """
         code = posed.draw()
         # Refused before the training, where it can be known.
-        decoder = decoder_for(asked, problem.learner.loss, code)
-        trained = problem.train(code, init=like)
+        decoder_for(posed.decoder, posed.problem.learner.loss, code)
+        trained = posed.problem.train(code, init=init)
         warn_of_constant_columns(trained.columns, labels=posed.targets.multilabel)
-        if trained.signs_only and asked.reads_sizes:
+        if trained.signs_only and posed.decoder.reads_sizes:
             warnings.warn(
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
                 stacklevel=3,
             )
-        if trained.loss != problem.learner.loss:
-            decoder = decoder_for(asked, trained.loss, code)
-        self.targets_, self.code_, self.class_weight_ = posed.targets, code, problem.class_weight
+        self.read(posed, trained)
+        return trained
+
+    def read(self, posed: Posed, trained: TrainedCode) -> Self:
+        """Take over columns that a classifier with the same parameters trained, and fit the decoder on them.
+
+        `decoder` and `probability`, and the rounds of a learner `in_stages`, may differ.
+        """
+        asked = self._decoder_asked_for()
+        if posed.targets.multilabel:
+            asked = asked.for_labels() or asked
+        decoder = decoder_for(asked, trained.loss, trained.code)
+        self.targets_, self.code_, self.class_weight_ = posed.targets, trained.code, posed.problem.class_weight
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
         if self.probability == "softmax":
             self.decoder_ = trained.fit_decoder(Softmax(self.decoder_))
-        return trained
+        return self
 
     def pose(
         self,
@@ -238,13 +246,15 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         sample_weight: ArrayLike | None = None,
         *,
         like: TrainedCode | None = None,
+        rows: NDArray[np.intp] | None = None,
         **fit_params: Any,
     ) -> Posed:
         """Check the parameters and the sample, and return what is to be trained; nothing is trained.
 
-        Parameters as for `train`.
+        Parameters as for `train`; `rows` are the rows to train on, among the rows of X that are prepared together, and
+        the classes are those of these rows.
         """
-        return self._pose(X, y, sample_weight, like, fit_params)
+        return self._pose(X, y, sample_weight, like, fit_params, rows)
 
     def _pose(
         self,
@@ -253,6 +263,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         sample_weight: ArrayLike | None,
         like: TrainedCode | None,
         fit_params: dict[str, Any],
+        some: NDArray[np.intp] | None = None,
     ) -> Posed:
         asked = self._decoder_asked_for()
         if self.column_weight not in ("none", "balanced"):
@@ -261,12 +272,18 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if fit_params and routing:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         learner = as_learner(self.estimator, self.variant, fit_params)
-        inner = learner.estimators
-        X = self._check_features(X, inner, reset=True)
+        inner, source = learner.estimators, X
+        if like is not None and like.problem.source is X and type(like.problem.learner) is type(learner):
+            validated(self, X, reset=True, skip_check_array=True)
+            X = like.problem.X
+        else:
+            X = self._check_features(X, inner, reset=True)
         order = declared_order(y)
         y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
-        rows = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        within = np.arange(len(y)) if some is None else some
+        kept = np.arange(len(within)) if weight is None else np.flatnonzero(weight[within])
+        rows = within[kept]
         code: Code | DrawnCode
         if sets is None:
             known, code = code_for(self.code, check_classes(y[rows]), order)
@@ -277,16 +294,17 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             assert each is not None  # `_check_targets` refused the others
             asked = each
             code = MatrixCode(sets.code[known])
-        given, numbers = (y, rows), np.arange(len(y))
+        given, numbers = (y[within], kept), np.arange(len(y))
         labels = np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
+        if weight is not None and some is None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
             X, labels, weight, numbers = take_rows(X, rows), labels[rows], weight[rows], rows
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
         if routing and all(map(refuses_weight, inner)):
             weight = None
         own = None if weight is None else weight[rows]
+        learner = learner if some is None else learner.settled(X, rows)
         with numbered_as(numbers):
             problem = Problem(
                 learner,
@@ -302,6 +320,9 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 n_jobs=self.n_jobs,
                 seed=as_seed(self.random_state),
             )
+        # What was checked once is not checked again; rows that were left out are other rows.
+        if len(numbers) == len(y) and not isinstance(source, RowBlocks):
+            problem.source = source
         return Posed(problem, code, targets, asked)
 
     def _decoder_asked_for(self) -> Decoder:
@@ -309,8 +330,14 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         posterior = {None: Decoder, "softmax": Decoder, "likelihood": Likelihood, "coupling": Coupling}
         if self.probability not in posterior:
             raise ValueError(f"probability={self.probability!r} must be None, 'likelihood', 'coupling' or 'softmax'.")
-        kind, given = posterior[self.probability], as_decoder(self.decoder)
+        kind = posterior[self.probability]
+        given = as_decoder(self.default_decoder() if self.decoder is None and kind is Decoder else self.decoder)
         return given if isinstance(given, kind) else kind()
+
+    def default_decoder(self) -> str:
+        """Return the name of the decoder that is used if `decoder` is None."""
+        pairs = isinstance(self.code, AllPairs) or (isinstance(self.code, str) and self.code == "all-pairs")
+        return "vote" if pairs and as_learner(self.estimator, self.variant).votes_on_pairs else "loss"
 
     def _objection_to_label_sets(self) -> str | None:
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):

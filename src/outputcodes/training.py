@@ -94,6 +94,8 @@ class Problem:
         self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
+        # The X that a classifier was given, before it was checked; None if it is not known.
+        self.source: Any = None
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
         self._splits: list[tuple[Any, Folds]] = []
 
@@ -309,6 +311,19 @@ class TrainedCode:
     def margins(self, X: Any) -> Array:
         """Return (n, L) margins of new X."""
         return self.columns.margins(X)
+
+    def first_rounds(self, n_rounds: int) -> TrainedCode:
+        """Return the code as fewer rounds train it; for learners `in_stages`."""
+        columns = self.columns
+        if columns.fitted is None:
+            return self
+        fitted = columns.fitted.first_rounds(n_rounds)
+        if not fitted.round_per_column:
+            return TrainedCode(self.problem, self.code, Columns(fitted, columns.live, columns.constant))
+        some = np.arange(min(n_rounds, self.code.shape[1]))
+        return TrainedCode(
+            self.problem, self.code.take(some), Columns(fitted, columns.live[some], columns.constant[some])
+        )
 
     def training_margins(self) -> Array:
         """Return (len(rows), L) margins of the sample's own rows."""

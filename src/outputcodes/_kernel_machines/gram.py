@@ -102,6 +102,9 @@ class Gram:
             self._row = np.full(capacity, -1)
         self._geometry = self._kept(dtype, megabytes, like) if room is None else None
         self._lock = self._order.lock
+        self._square: tuple[Rows, Array] | None = None
+        # The X that was prepared, before it was checked and centred.
+        self.given: Any = None
         self._last_use = np.zeros(len(self._row), dtype=np.int64)
 
     @property
@@ -206,6 +209,24 @@ class Gram:
             copy: NDArray[Any] = self.store[slots][:, self.place]
         return copy
 
+    def square(self, rows: Rows) -> Array:
+        """Return the kernel values between rows that are all held; those of the last call are kept.
+
+        >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float64, 1)
+        >>> gram.hold(np.arange(3))
+        array([0, 1, 2])
+        >>> gram.square(np.array([2, 1]))
+        array([[4., 2.],
+               [2., 1.]])
+        """
+        with self._lock:
+            if self._square is None or not np.array_equal(self._square[0], rows):
+                self._square = None  # its memory is free before the next is made
+                square = np.empty((len(rows), len(rows)))
+                gather(self.store, self._slot[rows], self.place[rows], square)
+                self._square = rows.copy(), square
+            return self._square[1]
+
     def holds(self, rows: Rows) -> bool:
         """Return whether all rows fit and these rows are in `store`, each at its place."""
         return self.capacity == self.n and bool((self._slot[rows] >= 0).all())
@@ -253,6 +274,7 @@ class Gram:
             if not self._spent or (self.store.dtype, self.store.shape) != (dtype, shape):
                 return None
             room, held = self.store, self._row >= 0
+            self._square = None
             self.store = np.empty((0, self.n), dtype)
             self._row = self._last_use = np.empty(0, dtype=np.intp)
             self._slot[:] = -1

@@ -14,8 +14,10 @@ from outputcodes._kernel_machines.device.backend import Device, DeviceGram
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import KERNELS, Kernel
 
-# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32.
-EXACT_ROWS, EXACT_TOL = 4000, 1e-4
+# Up to EXACT_ROWS rows, or for tolerances below EXACT_TOL, kernel values are stored in float64, else in float32. With
+# EXACT_FEATURES features too, as long as the matrix fits twice: values without rounding would take as long to compute
+# again, at the end of each training, as all of them.
+EXACT_ROWS, EXACT_TOL, EXACT_FEATURES = 4000, 1e-4, 256
 # The smallest tolerance that kernel values in single precision allow.
 DEVICE_TOL = 1e-5
 
@@ -75,14 +77,23 @@ def gram_of(owner: KernelParameters, X: Any, centred: bool, like: Gram | None = 
     Dense features are `centred` where this changes only the rounding: distances keep more digits.
     """
     _check_square(owner, X)
-    centre = X.mean(axis=0) if centred and not sparse.issparse(X) else None
-    gamma = _gamma(owner.gamma, X.shape[1], lambda: _variance(X))
+    centred = centred and not sparse.issparse(X)
+    known = like is not None and like.given is X and centred == (like.kernel.centre is not None)
+    centre = like.kernel.centre if like is not None and known else X.mean(axis=0) if centred else None
+    gamma = gamma_of(owner.gamma, X)
     kernel = Kernel(owner.kernel, gamma, owner.degree, owner.coef0, centre)
-    dtype = np.float64 if X.shape[0] <= EXACT_ROWS or owner.tol < EXACT_TOL else np.float32
-    features = kernel.features(X)
+    n, d = X.shape
+    many = d >= EXACT_FEATURES and not sparse.issparse(X) and 16 * n**2 <= owner.cache_size * 2**20
+    dtype = np.float64 if n <= EXACT_ROWS or owner.tol < EXACT_TOL or many else np.float32
+    features = like.X if like is not None and known else kernel.features(X)
     if like is not None and like.serves(kernel, features, dtype, owner.cache_size):
         return like.reclaimed()
     return Gram(kernel, features, dtype, owner.cache_size, like)
+
+
+def gamma_of(gamma: float | Literal["scale", "auto"], X: Any) -> float:
+    """Return the gamma of a sample as a number."""
+    return _gamma(gamma, X.shape[1], lambda: _variance(X))
 
 
 def beyond_devices(owner: KernelParameters) -> str | None:

@@ -141,8 +141,11 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
         return np.zeros_like(beta)
     coefficients, anchors = beta[:, support].T, gram.kernel.anchors(gram.X, rows[support])
     tiles = list(row_blocks(len(support), BLOCK_VALUES // ANCHORS))
+    held = gram.store.dtype == np.float64 and gram.holds(rows[support])
 
     def of_block(block: slice) -> Array:
+        if held:
+            return gram.between(rows[block], rows[support]) @ coefficients
         A, f = gram.X[rows[block]], np.zeros((block.stop - block.start, len(beta)))
         for tile in tiles:
             f += gram.kernel.block(A, anchors[tile]) @ coefficients[tile]

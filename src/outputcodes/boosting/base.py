@@ -105,14 +105,12 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
         problem, code = self._pose(X, y, sample_weight)
         with progress.showing(self.verbose):
             trained = problem.grow() if code is None else problem.train(code)
-        fitted, columns = trained.columns.fitted, trained.columns
-        if not isinstance(fitted, KeptRounds):
+        if not isinstance(trained.columns.fitted, KeptRounds):
             raise ValueError(
                 "No column of the code has both signs on this sample, so there is nothing to boost; use another code."
             )
-        warn_of_constant_columns(columns, labels=self.targets_.multilabel)
-        self.history_ = fitted.history
-        self.n_rounds_ = len(self.history_["coefficient"])
+        warn_of_constant_columns(trained.columns, labels=self.targets_.multilabel)
+        self.read(trained)
         if not self.n_rounds_:
             warnings.warn(
                 f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the "
@@ -120,9 +118,6 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-        self.code_, self.margin_loss_ = trained.code, trained.loss
-        self.columns_ = fitted if columns.live.all() else columns
-        self.decoder_ = trained.fit_decoder(self._decoder(trained.code))
         return trained
 
     def _pose(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Problem, Code | None]:
@@ -159,6 +154,24 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
             seed=seed,
         )
         return problem, code
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
+        return self.validation_fraction is None
+
+    def read(self, trained: TrainedCode) -> Self:
+        """Take over rounds that a booster with the same parameters trained, and fit the decoder on them.
+
+        `decoder` and `n_rounds` may differ.
+        """
+        columns, fitted = trained.columns, trained.columns.fitted
+        assert isinstance(fitted, KeptRounds)
+        self.history_, self.n_rounds_ = fitted.history, len(fitted.history["coefficient"])
+        self.code_, self.margin_loss_ = trained.code, trained.loss
+        self.columns_ = fitted if columns.live.all() else columns
+        self.decoder_ = trained.fit_decoder(self._decoder(trained.code))
+        return self
 
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""

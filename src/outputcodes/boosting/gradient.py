@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self
 
@@ -182,6 +183,29 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
+        return self.validation_fraction is None and not self.warm_start
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """Return the same classifier after its first rounds.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = GradientBoost(20, validation_fraction=None, random_state=0).fit(X, y)
+        >>> fewer = GradientBoost(5, validation_fraction=None, random_state=0).fit(X, y)
+        >>> np.array_equal(model.with_rounds(5).predict_proba(X), fewer.predict_proba(X))
+        True
+        """
+        check_is_fitted(self)
+        first = copy.copy(self)
+        first.n_rounds = n_rounds
+        first.forest_ = self.forest_.first_rounds(n_rounds)
+        first.n_rounds_ = len(first.forest_.roots)
+        first.history_ = {name: part[:n_rounds] for name, part in self.history_.items()}
+        return first
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -158,7 +158,22 @@ class KeptRounds(FittedColumns):
 
 
 class StumpRounds(FittedStumps, KeptRounds):
-    """Rounds with stumps, in arrays."""
+    """Rounds with stumps, in arrays: one row per round, or one column per round."""
+
+    def first_rounds(self, n_rounds: int) -> StumpRounds:
+        """Return the first rounds."""
+        known = len(self.history["coefficient"])
+        if n_rounds >= known:
+            return self
+        some = np.s_[:, :n_rounds] if self.round_per_column else np.s_[:n_rounds]
+        feature, threshold, left, right = self.feature[some], self.threshold[some], self.left[some], self.right[some]
+        T, L = left.shape
+        kept = StumpRounds(
+            feature, threshold, left, right, np.full(L, T), np.zeros(L, dtype=bool), self.categorical, certificate=None
+        )
+        kept.history = {name: values[:n_rounds] for name, values in self.history.items()}
+        kept.round_per_column = self.round_per_column
+        return kept
 
 
 class ForeignRounds(KeptRounds):
@@ -172,11 +187,16 @@ class ForeignRounds(KeptRounds):
     def __init__(self, rounds: Sequence[Round], history: dict[str, Array]) -> None:
         self.rounds = list(rounds)
         self.history = history
+        self.round_per_column = self.rounds[0].column is not None
+
+    def first_rounds(self, n_rounds: int) -> ForeignRounds:
+        """Return the first rounds."""
+        return ForeignRounds(self.rounds[:n_rounds], {name: part[:n_rounds] for name, part in self.history.items()})
 
     def margins(self, X: Any, rows: NDArray[np.intp] | None = None) -> Array:
         """Return the sum of the rounds (n, L), or one column per round."""
         X = take_rows(X, rows)
-        if self.rounds[0].column is not None:
+        if self.round_per_column:
             return np.column_stack([one.answers(X) for one in self.rounds])
         for F in self.staged_margins(X):
             last = F
@@ -208,6 +228,10 @@ class ConstantRounds(KeptRounds):
         """Return the margins (n, L)."""
         return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
 
+    def first_rounds(self, n_rounds: int) -> ConstantRounds:
+        """Return this, as there are no rounds."""
+        return self
+
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield nothing, as there are no rounds."""
         return iter(())
@@ -234,4 +258,5 @@ def stored(rounds: Sequence[Round], categorical: NDArray[np.bool_], history: dic
         feature, threshold, left, right, np.full(L, T), np.zeros(L, dtype=bool), categorical, certificate=None
     )
     kept.history = history
+    kept.round_per_column = rounds[0].column is not None
     return kept

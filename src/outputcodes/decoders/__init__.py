@@ -1,5 +1,6 @@
 """Decoders: they compare margins with the rows of a code and return class scores; larger is better."""
 
+from outputcodes.decoders.auto import Auto
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
@@ -15,6 +16,7 @@ __all__ = [
     "DECODERS",
     "AccuracyWeighted",
     "AttenuatedEuclidean",
+    "Auto",
     "BetaDensity",
     "Continuous",
     "Coupling",

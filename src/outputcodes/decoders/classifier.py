@@ -35,7 +35,7 @@ class DecodingClassifier(ClassifierMixin):
     classes have weights.
     """
 
-    decoder: str | Decoder
+    decoder: str | Decoder | None
     probability: str | None = None
     targets_: Targets
     code_: DrawnCode
@@ -63,6 +63,10 @@ class DecodingClassifier(ClassifierMixin):
         matrix: NDArray[np.int8] = self._fitted("code_").matrix()
         return matrix
 
+    def default_decoder(self) -> str:
+        """Return the name of the decoder that is used if `decoder` is None."""
+        return "loss"
+
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         raise NotImplementedError
@@ -84,8 +88,9 @@ class DecodingClassifier(ClassifierMixin):
     def predict_proba(self) -> Callable[[Any], Array]:
         """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
         if not _has_probabilities(self):
+            named = self.default_decoder() if self.decoder is None else self.decoder
             raise AttributeError(
-                f"This {type(self).__name__} has no predict_proba, as its decoder {self.decoder!r} has no "
+                f"This {type(self).__name__} has no predict_proba, as its decoder {named!r} has no "
                 f"probabilities; {self._probability_advice}."
             )
         return self._probabilities
@@ -166,13 +171,13 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def resolved_for(decoder: str | Decoder, loss: Any) -> Decoder:
+def resolved_for(decoder: str | Decoder | None, loss: Any) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss`."""
     resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
     return resolved
 
 
-def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+def decoder_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
     resolved = resolved_for(decoder, loss)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from outputcodes._ground.validation import unknown_name
+from outputcodes.decoders.auto import Auto
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
@@ -39,6 +40,7 @@ class _OfLosses(Mapping[str, Callable[[], Decoder]]):
 DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
     {
         "loss": LossBased,
+        "auto": Auto,
         "vote": Vote,
         "dag": Dag,
         "euclidean": Euclidean,
@@ -56,13 +58,15 @@ DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
 
 
 def as_decoder(decoder: str | Decoder | Any) -> Decoder:
-    """Resolve a name or a `Decoder` to a decoder.
+    """Resolve a name or a `Decoder` to a decoder; None is "loss".
 
     Examples
     --------
     >>> as_decoder("hinge")
     LossBased(loss='hinge')
     """
+    if decoder is None:
+        return LossBased()
     if isinstance(decoder, str):
         if decoder in DECODERS:
             return DECODERS[decoder]()

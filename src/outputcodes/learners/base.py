@@ -38,6 +38,8 @@ class FittedColumns:
 
     certificate: Certificate | None = None
     signs_only: bool = False
+    # Whether each round has a column of its own, as where a code grows.
+    round_per_column: bool = False
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of new X, or of `rows` of the `data` that `prepare` returned."""
@@ -45,6 +47,10 @@ class FittedColumns:
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""
+        raise NotImplementedError(f"{type(self).__name__} has no rounds.")
+
+    def first_rounds(self, n_rounds: int) -> FittedColumns:
+        """Return the columns after their first rounds, as fewer `n_rounds` train them; for learners `in_stages`."""
         raise NotImplementedError(f"{type(self).__name__} has no rounds.")
 
     def loss_after_fit(self, declared: str | None) -> str | None:
@@ -101,6 +107,12 @@ class Learner:
     trains_one_sided: bool = False
     # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
     warm_starts: ClassVar[bool] = False
+    # Whether columns trained on some of the prepared rows are those trained on these rows alone; folds then share what
+    # is prepared.
+    shares_rows: ClassVar[bool] = False
+    # Parameters along which a training costs less after that of a smaller value, or of a larger one where "-" comes
+    # before the name. The last one shares what is prepared.
+    path: ClassVar[tuple[str, ...]] = ()
     # What one training provides for the leave-one-out error: "exact" with `leave_one_out_margins`, "bound" with
     # `FittedColumns.dual` and `self_kernel`, None if nothing.
     leave_one_out: ClassVar[Literal["exact", "bound"] | None] = None
@@ -119,6 +131,24 @@ class Learner:
     def positional(self) -> bool:
         """Whether a column's result depends on its place in the code, as with one estimator per column."""
         return False
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether a training with fewer rounds, `n_rounds`, is the beginning of this one."""
+        return False
+
+    @property
+    def votes_on_pairs(self) -> bool:
+        """Whether all pairs are decoded by votes if no decoder is named.
+
+        Loss-based decoding adds up the margins of all pairs of a class, and most pairs have never seen the class of a
+        row. Where margins far from the training rows say nothing, as with an rbf kernel, votes limit what they add.
+        """
+        return False
+
+    def settled(self, X: Any, rows: Rows) -> Learner:
+        """Return the learner with the values that its parameters have on some rows of X; itself if they need none."""
+        return self
 
     def prepare(self, X: Any, like: Any = None) -> Any:
         """Compute what depends on X and the representation alone: no labels, no weights.

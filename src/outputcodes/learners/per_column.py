@@ -92,6 +92,8 @@ class PerColumn(Learner, BaseEstimator):
         """Whether each column has its own estimator."""
         return isinstance(self.estimator, (list, tuple))
 
+    shares_rows = True
+
     def prepare(self, X: Any, like: Any = None) -> Any:
         """Return X itself, in a form that can be indexed by rows."""
         return X.tocsr() if hasattr(X, "tocsr") else X

@@ -99,7 +99,7 @@ def fit_file(
     if isinstance(final, OutputCodeClassifier):
         # These probabilities decode in place of the decoder.
         decodes = probability if probability in ("likelihood", "coupling") else decoder
-        facts |= {"code": code or DEFAULT.code, "decoder": decodes or DEFAULT.decoder}
+        facts |= {"code": code or DEFAULT.code, "decoder": decodes or model[-1].default_decoder()}
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     return _saved(model, training_summary(model, table, **facts), table, out)

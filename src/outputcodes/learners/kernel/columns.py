@@ -34,7 +34,7 @@ def solve_columns(
     others together.
     """
     size = check_sides(y, M, cost)
-    if is_small(dual.gram):
+    if is_small(dual.gram, len(rows)):
         return solve_small(dual, rows, y, M, cost, weight, start)
     seen = size @ (cost > 0)
     alone = (seen <= FEW_ROWS) & (2 * seen <= len(rows))

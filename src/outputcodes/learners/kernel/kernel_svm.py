@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, too_many_rows_without_a_gpu
-from outputcodes._ground.validation import is_on_device
+from outputcodes._ground.validation import is_on_device, take_rows
 from outputcodes._kernel_machines.device.backend import (
     Device,
     DeviceError,
@@ -31,6 +31,7 @@ from outputcodes._kernel_machines.parameters import (
     beyond_devices,
     check_kernel_parameters,
     device_gram_of,
+    gamma_of,
     gram_of,
 )
 from outputcodes.learners.base import Certificate
@@ -108,6 +109,8 @@ class KernelSVM(KernelParameters, SharedLearner):
     takes_sparse: ClassVar[bool] = True
     multiplies_features: ClassVar[bool] = True
     warm_starts: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+    path = ("gamma", "-C")
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-8}
     leave_one_out = "bound"
 
@@ -140,6 +143,19 @@ class KernelSVM(KernelParameters, SharedLearner):
         """Whether `prepare` refuses NaN and infinite numbers itself: on a device, where that is faster."""
         return self.device != "cpu"
 
+    @property
+    def votes_on_pairs(self) -> bool:
+        """Whether all pairs are decoded by votes if no decoder is named: with an rbf kernel."""
+        return self.kernel == "rbf"
+
+    def settled(self, X: Any, rows: Rows) -> KernelSVM:
+        """Return the SVM with gamma as "scale" sets it for some rows."""
+        if self.gamma != "scale" or is_on_device(X):
+            return self
+        some = check_array(take_rows(X, rows), accept_sparse="csr", dtype=np.float64)
+        settled: KernelSVM = clone(self).set_params(gamma=gamma_of("scale", some))
+        return settled
+
     def prepare(self, X: Any, like: Any = None) -> KernelData:
         """Return X with its kernel; kernel values are computed when first needed and kept for later columns.
 
@@ -159,8 +175,11 @@ class KernelSVM(KernelParameters, SharedLearner):
                     return KernelData(device_gram_of(self, device, X, centred, known))
             except DeviceError as error:
                 self._allow_cpu(error, X)
-        X = self._as_features(X)
-        return KernelData(gram_of(self, X, centred, known if isinstance(known, Gram) else None))
+        known = known if isinstance(known, Gram) else None
+        # What was checked once is not checked again.
+        gram = gram_of(self, X if known is not None and known.given is X else self._as_features(X), centred, known)
+        gram.given = X
+        return KernelData(gram)
 
     def fit_columns(
         self,
@@ -222,7 +241,7 @@ class KernelSVM(KernelParameters, SharedLearner):
                 start[:, few] = boxes(M, cost, y[rows[few]], weight[few], start[:, few], free)[1][0]
             posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
             return solve_on_device(gram, posed, self.tol, most)
-        if is_small(gram):
+        if is_small(gram, len(rows)):
             # Sorting by class makes the examples of a column contiguous in memory.
             gram.arrange(y)
         with threads(n_jobs) as run:

@@ -23,9 +23,9 @@ BLOCK = 1 << 20
 BUDGET = 1 << 26
 
 
-def is_small(gram: Gram) -> bool:
-    """Return whether `solve_small` supports this Gram matrix."""
-    return gram.n <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
+def is_small(gram: Gram, n_rows: int) -> bool:
+    """Return whether `solve_small` supports so many rows of this Gram matrix."""
+    return n_rows <= SMALL and gram.capacity == gram.n and gram.store.dtype == np.float64
 
 
 def solve_small(
@@ -37,9 +37,12 @@ def solve_small(
     gram.hold(rows, dual.run)
     order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
-    column, place = _examples(cost > 0, y, gram.place[rows])
+    # In a matrix of these rows alone, sorted by class, columns need no copies, or copies of adjacent values.
+    apart = len(rows) < gram.n
+    slots = np.arange(len(rows)) if apart else gram.place[rows]
+    column, place = _examples(cost > 0, y, slots)
     cuts = np.searchsorted(column, np.arange(L + 1))
-    own, label = gram.place[rows][place], y[place]
+    own, label = slots[place], y[place]
     target, bound = M[label, column].astype(np.float64), cost[label, column] * weight[place]
     lo, hi = np.minimum(target, 0) * bound, np.maximum(target, 0) * bound
     beta = np.zeros_like(target) if start is None else np.clip(start[column, order[place]], lo, hi)
@@ -47,7 +50,7 @@ def solve_small(
         beta = balanced(beta, partial(np.add.reduceat, indices=cuts[:-1]), column)
     e, steps = np.empty_like(beta), np.zeros(L, dtype=np.intp)
     # Precomputed kernel values may be read-only, or stored column by column.
-    store = np.require(gram.store, requirements=["C", "W"])
+    store = np.require(gram.square(rows) if apart else gram.store, requirements=["C", "W"])
     stops = np.flatnonzero(np.diff(np.cumsum(np.diff(cuts) ** 2) // BLOCK, append=-1)) + 1
 
     def some(block: tuple[int, int]) -> int:

@@ -68,6 +68,7 @@ class LinearData:
     X: Any
     intercept: Intercept
     rotation: Rotation | None
+    given: Any = None
 
 
 class FittedLinear(FittedColumns):
@@ -128,12 +129,12 @@ class LinearLearner(SharedLearner):
     def prepare(self, X: Any, like: Any = None) -> LinearData:
         """Validate X; dense X of moderate rank is rotated once for all columns, folds and values of C."""
         self._check_parameters()
-        X = self._as_features(X)
-        intercept = self._intercept()
-        if isinstance(like, LinearData) and like.X is X and like.intercept == intercept:
+        given, intercept = X, self._intercept()
+        if isinstance(like, LinearData) and like.given is X and like.intercept == intercept:
             return like
+        X = self._as_features(X)
         rotates = not scipy.sparse.issparse(X) and min(X.shape) <= LARGEST_ROTATION
-        return LinearData(X, intercept, rotated(X, intercept) if rotates else None)
+        return LinearData(X, intercept, rotated(X, intercept) if rotates else None, given)
 
     def _own(self, data: LinearData) -> LinearData:
         """Return the data as this learner prepares them: a different intercept needs a different rotation."""

@@ -76,6 +76,8 @@ class LinearSVM(LinearLearner):
 
     planning = Planning(cost=40)
     warm_starts: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+    path = ("C",)
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-15, "max_iter": 100_000}
 
     loss: str

@@ -75,6 +75,8 @@ class Logistic(LinearLearner):
     planning = Planning(quick=True, cost=20)
     loss = "logistic"
     warm_starts: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+    path = ("C",)
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}
 
     def __init__(self, C: float = 1.0, fit_intercept: bool = True, tol: float = 1e-4, max_iter: int = 100) -> None:

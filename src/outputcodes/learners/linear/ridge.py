@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -24,14 +24,34 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Centred:
-    """X minus the mean of its rows (sparse X is unchanged), so that sums of products lose no accuracy."""
+    """X minus the mean of its rows (sparse X is unchanged), so that sums of products lose no accuracy.
+
+    The sums over the rows of the last training are kept for other values of alpha.
+    """
 
     X: Any
     centre: Array
+    given: Any = None
+    last: list[tuple[tuple[Any, ...], Systems]] = field(default_factory=list)
+    taken: list[tuple[Rows, Any]] = field(default_factory=list)
 
     def take(self, rows: Rows | None) -> Any:
-        """Return centred rows."""
-        return self.X if rows is None else self.X[rows]
+        """Return centred rows; the last ones are kept, as other values of alpha ask for the same."""
+        if rows is None:
+            return self.X
+        if not (self.taken and np.array_equal(self.taken[0][0], rows)):
+            self.taken[:] = [(rows, self.X[rows])]
+        return self.taken[0][1]
+
+    def systems(self, y: Rows, n_classes: int, weight: Array | None, rows: Rows) -> Systems:
+        """Return the linear systems of a training, with the sums of the last one if it had the same rows."""
+        labels, own = y[rows], None if weight is None else weight[rows]
+        key: tuple[Any, ...] = (n_classes, rows, labels, own)
+        if self.last and all(np.array_equal(a, b) for a, b in zip(self.last[0][0], key, strict=True)):
+            return self.last[0][1]
+        X = self.X if np.array_equal(rows, np.arange(len(y))) else self.X[rows]
+        self.last[:] = [(key, Systems(X, labels, n_classes, own))]
+        return self.last[0][1]
 
 
 class Ridge(SharedLearner):
@@ -60,15 +80,19 @@ class Ridge(SharedLearner):
     takes_sparse = True
     multiplies_features = True
     leave_one_out = "exact"
+    shares_rows = True
+    path = ("alpha",)
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
     def prepare(self, X: Any, like: Any = None) -> Centred:
         """Centre dense X once for all columns."""
-        X = self._as_features(X)
+        if isinstance(like, Centred) and like.given is X:
+            return like
+        given, X = X, self._as_features(X)
         centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
-        return Centred(X if sp.issparse(X) else X - centre, centre)
+        return Centred(X if sp.issparse(X) else X - centre, centre, given)
 
     def fit_columns(
         self,
@@ -150,8 +174,7 @@ class Ridge(SharedLearner):
     ) -> list[Group]:
         if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
             raise ValueError(f"alpha={self.alpha!r} must be a finite number of at least 0.")
-        X = data.take(None if np.array_equal(rows, np.arange(len(y))) else rows)
-        systems = Systems(X, y[rows], len(M), None if weight is None else weight[rows], float(self.alpha))
+        systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
         return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 
 

@@ -8,7 +8,10 @@ rows, and for pairs of small classes, which share factors, the same w is compute
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -24,6 +27,8 @@ from outputcodes.learners.linear.ridge_pairs import Head, PairSolution, dense, g
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
+# An eigendecomposition costs as much as so many factorisations or more: it pays from the next penalty on.
+FEW_PENALTIES = 2
 # The Gram matrices of all classes are kept up to 1 GiB in total; above, each group of columns computes its own.
 MOST_GRAM_VALUES = 1 << 27
 
@@ -46,7 +51,7 @@ class Group:
 class Systems:
     """Rows X of classes y, sorted by class, and the sums that all groups of columns share."""
 
-    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float) -> None:
+    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float = 1.0) -> None:
         self.order = np.argsort(y, kind="stable")
         self.X = X[self.order]
         self.mass = np.ones(len(y)) if weight is None else weight[self.order]
@@ -55,6 +60,14 @@ class Systems:
         members = sp.csr_array((self.mass, np.arange(len(y)), self.start), shape=(n_classes, len(y)))
         self.totals: Array = members.sum(axis=1)
         self.sums = dense(members @ self.X)
+        # The Gram matrices of all rows in row space, of each class, or of the classes in one set of columns.
+        self._known: dict[Any, Any] = {}
+
+    def with_alpha(self, alpha: float) -> Systems:
+        """Return the same systems with another penalty; their sums are shared."""
+        other = copy.copy(self)
+        other.alpha = alpha
+        return other
 
     def solve(
         self, M: NDArray[np.int8], class_weight: Array, n_jobs: int | None, leverage: bool = False
@@ -69,10 +82,11 @@ class Systems:
         in_row_space = d > n
         shared: list[Array] = []
         if in_row_space and left:
-            shared = [gram(self.X)]
+            shared = [self._once("rows", lambda: gram(self.X))]
         elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
             sizes = np.diff(self.start)
-            shared = [self._gram(np.arange(k) == r, n_jobs) if sizes[r] else np.empty((0, 0)) for r in range(k)]
+            of_class = [partial(self._gram, np.arange(k) == r, n_jobs) for r in range(k)]
+            shared = [self._once(r, of_class[r]) if sizes[r] else np.empty((0, 0)) for r in range(k)]
 
         def solve_group(g: int) -> Group:
             a, t = patterns[:, g], M[:, members[g]].astype(np.float64)
@@ -81,7 +95,7 @@ class Systems:
             if in_row_space:
                 solution = self._in_row_space(shared[0], a, mean, t - target_mean, leverage)
             else:
-                total = _weighted_sum(a, shared) if shared else self._gram(a, n_jobs if len(left) == 1 else 1)
+                total = _weighted_sum(a, shared) if shared else self._of_group(a, n_jobs if len(left) == 1 else 1, left)
                 solution = self._in_feature_space(total, a, mean, t, leverage)
             coef, residual, h = solution
             if h is not None:
@@ -123,6 +137,18 @@ class Systems:
         found = zip((g for pairs in heads.values() for g, _ in pairs), chain(*answers), strict=True)
         return {g: solution for g, solution in found if solution is not None}
 
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+    def _of_group(self, a: Array, n_jobs: int | None, groups: list[int]) -> Array:
+        """Return a Gram matrix that may be overwritten; that of a single group is kept for other penalties."""
+        if len(groups) > 1:
+            return self._gram(a, n_jobs)
+        kept: Array = self._once(a.tobytes(), lambda: self._gram(a, n_jobs))
+        return kept.copy(order="F")
+
     def _seen(self, a: Array) -> Rows:
         return np.flatnonzero(np.repeat(a, np.diff(self.start)))
 
@@ -151,6 +177,8 @@ class Systems:
         self, gram: Array, a: Array, mean: Array, t: Array, leverage: bool
     ) -> tuple[Array, Array, Array | None]:
         right = self.sums.T @ (a[:, None] * t) - np.outer(mean, (a * self.totals) @ t)
+        if not leverage and (solved := self._by_eigenvectors(gram, a, mean, right)) is not None:
+            return *solved, None
         # In place and on one triangle: with hundreds of groups every pass over the matrix matters.
         system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
         system[np.diag_indices_from(system)] += self.alpha
@@ -161,6 +189,30 @@ class Systems:
         seen = self._seen(a)
         X = np.sqrt(self._mass(a)[seen])[:, None] * (dense(self.X[seen]) - mean)
         return coef, residual, np.einsum("id,di->i", X, apply_inverse(X.T))
+
+    def _by_eigenvectors(self, gram: Array, a: Array, mean: Array, right: Array) -> tuple[Array, Array] | None:
+        """Solve a system whose sums were kept from penalties before, with one decomposition for all that follow.
+
+        None if nothing was kept, or if the penalty is not clearly above the rounding of the eigenvalues.
+        """
+        key = a.tobytes()
+        count = self._known.get(("solved", key), 0)
+        self._known["solved", key] = count + 1
+        if key not in self._known or count < FEW_PENALTIES:
+            return None
+
+        def decomposed() -> tuple[Array, Array]:
+            system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
+            return np.linalg.eigh(system, UPLO="U")
+
+        values, vectors = self._once(("eigen", key), decomposed)
+        shifted = values + self.alpha
+        if shifted.min() < 1e-7 * shifted.max():
+            return None
+        turned = vectors.T @ right
+        scaled = turned / shifted[:, None]
+        coef = vectors @ scaled
+        return coef, _relative(vectors @ (values[:, None] * (vectors.T @ coef)) + self.alpha * coef - right, right)
 
     def _in_row_space(
         self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool

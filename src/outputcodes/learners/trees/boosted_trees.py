@@ -99,6 +99,11 @@ class BoostedTrees(SharedLearner):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @property
+    def in_stages(self) -> bool:
+        """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
+        return self.validation_fraction is None
+
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
         """Bin the features, at the quantiles of `like` if given."""
         checked_settings(self, 1.0)
@@ -154,6 +159,10 @@ class FittedBoostedTrees(FittedColumns):
         """Yield the margins (n, L) of new X after each round."""
         for F in self.forest.staged_scores(self._features(X, None)):
             yield F.copy()
+
+    def first_rounds(self, n_rounds: int) -> FittedBoostedTrees:
+        """Return the columns after their first rounds."""
+        return FittedBoostedTrees(self.forest.first_rounds(n_rounds))
 
     def feature_importances(self) -> Array:
         """Return the share of each feature in what all questions gained, (d,)."""

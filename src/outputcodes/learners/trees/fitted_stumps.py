@@ -93,6 +93,10 @@ class FittedStumps(FittedColumns):
         total: Array = np.bincount(self.feature.ravel(), outputs.ravel(), len(self.categorical)).astype(np.float64)
         return total
 
+    def first_rounds(self, n_rounds: int) -> FittedStumps:
+        """Return the columns after their first rounds."""
+        return self.truncated(n_rounds)
+
     def truncated(self, n_rounds: int) -> FittedStumps:
         """Return the first rounds, to continue from; without a certificate, as their loss is not known."""
         return FittedStumps(

@@ -122,6 +122,11 @@ class BoostedStumps(SharedLearner):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @property
+    def in_stages(self) -> bool:
+        """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
+        return self.validation_fraction is None
+
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
         """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()

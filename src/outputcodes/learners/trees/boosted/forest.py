@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -91,6 +92,15 @@ class BoostedForest:
         for t in range(len(self.roots)):
             add_trees(X, self.roots[t : t + 1], self.nodes, self.leaf, self.leaves, F)
             yield F
+
+    def first_rounds(self, n_rounds: int) -> BoostedForest:
+        """Return the forest of the first trees; it shares the arrays of all."""
+        first = copy.copy(self)
+        first.roots = self.roots[:n_rounds]
+        stop = self.roots[n_rounds] if n_rounds < len(self.roots) else len(self.leaf)
+        first.nodes = Nodes(*(part if name == "pool" else part[:stop] for name, part in self.nodes._asdict().items()))
+        first.leaf, first.gain = self.leaf[:stop], self.gain[:stop]
+        return first
 
     def feature_importances(self) -> Array:
         """Return the share of each feature in what all questions gained, (d,)."""

@@ -1,0 +1,54 @@
+"""Columns trained on some rows of prepared data are those trained on these rows alone, on every path."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from outputcodes._kernel_machines import parameters
+from outputcodes.codes import AllPairs, OneVsAll
+from outputcodes.learners.kernel import small
+from outputcodes.learners.kernel.kernel_svm import KernelSVM
+
+X, y = load_digits(return_X_y=True)
+X, y = X[:240] / 16, y[:240]
+ROWS = np.random.default_rng(0).permutation(240)[:150]
+
+
+@pytest.mark.parametrize("code", [OneVsAll(), AllPairs()])
+@pytest.mark.parametrize("path", ["small", "large", "single precision"])
+def test_some_rows_are_a_sample_of_their_own(monkeypatch, code, path):
+    if path != "small":
+        monkeypatch.setattr(small, "SMALL", 0)
+    if path == "single precision":
+        monkeypatch.setattr(parameters, "EXACT_ROWS", 0)
+        monkeypatch.setattr(parameters, "EXACT_TOL", 0)
+    M, learner = code.draw(10), KernelSVM(C=5, gamma=0.1, tol=1e-6)
+    data = learner.prepare(X)
+    part = learner.fit_columns(data, y, M, rows=ROWS)
+    alone = learner.fit_columns(learner.prepare(X[ROWS]), y[ROWS], M)
+    np.testing.assert_allclose(part.margins(X), alone.margins(X), atol=1e-4)
+    np.testing.assert_allclose(part.margins(data, ROWS), alone.margins(X[ROWS]), atol=1e-4)
+    # Other rows of the same data, from there.
+    other = np.setdiff1d(np.arange(240), ROWS[:60])
+    again = learner.fit_columns(data, y, M, rows=other, init=part)
+    expected = learner.fit_columns(learner.prepare(X[other]), y[other], M)
+    np.testing.assert_allclose(again.margins(X), expected.margins(X), atol=1e-4)
+
+
+def test_many_features_are_kept_in_double_precision(monkeypatch):
+    monkeypatch.setattr(parameters, "EXACT_ROWS", 10)
+    few, wide = np.ones((20, 3)), np.random.default_rng(0).normal(size=(20, parameters.EXACT_FEATURES))
+    assert KernelSVM().prepare(few + np.arange(3)).gram.store.dtype == np.float32
+    assert KernelSVM().prepare(wide).gram.store.dtype == np.float64
+    assert KernelSVM(cache_size=0.004).prepare(wide).gram.store.dtype == np.float32
+
+
+def test_what_was_prepared_is_used_again():
+    data = KernelSVM(gamma=0.1).prepare(X)
+    assert KernelSVM(gamma=0.1, C=7).prepare(X, like=data).gram is data.gram
+    other = KernelSVM(gamma=0.2).prepare(X, like=data)
+    assert other.gram is not data.gram
+    assert other.gram.X is data.gram.X
+    np.testing.assert_allclose(
+        other.gram.rows(np.arange(5)), np.exp(-0.2 * ((X[:5, None] - X[None]) ** 2).sum(axis=2)), rtol=1e-12
+    )

@@ -1,0 +1,53 @@
+"""The searches pass scikit-learn's common checks, as its own searches do."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from outputcodes import AdaBoostMH, OutputCodeClassifier
+from outputcodes.learners import KernelSVM
+from outputcodes.selection import GridSearch, HalvingSearch, RandomSearch
+
+RIDGE = OutputCodeClassifier("ridge", code="one-vs-all", random_state=0)
+
+
+@parametrize_with_checks(
+    [
+        GridSearch(RIDGE, {"estimator__alpha": [1.0, 10.0]}, cv=2, error_score="raise"),
+        RandomSearch(RIDGE, {"estimator__alpha": [1.0, 10.0]}, n_iter=2, cv=2, random_state=0, error_score="raise"),
+        GridSearch(OutputCodeClassifier(KernelSVM()), {"estimator__C": [1.0, 10.0]}, cv=2, error_score="raise"),
+        GridSearch(AdaBoostMH(random_state=0), {"n_rounds": [2, 5]}, cv=2, error_score="raise"),
+    ],
+    # The labels of rows without weight are in the folds, and a training part is refused as the classifier refuses it.
+    expected_failed_checks=lambda estimator: {"check_classifiers_one_label_sample_weights": "refused in a fold"},
+)
+def test_common_checks(estimator, check):
+    check(estimator)
+
+
+def test_data_frames_are_split_and_settled_by_rows():
+    """γ = "scale" is that of the training part, whatever holds the rows."""
+    pandas = pytest.importorskip("pandas")
+    X, y = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(X, columns=list("abcd"), index=np.arange(150) + 1000)
+    grid = {"estimator__C": [1.0, 10.0]}
+    searches = [GridSearch(OutputCodeClassifier(KernelSVM()), grid, cv=3).fit(rows, y) for rows in (X, frame)]
+    scores = [search.cv_results_["mean_test_score"] for search in searches]
+    np.testing.assert_array_equal(*scores)
+    assert list(searches[1].feature_names_in_) == list("abcd")
+
+
+@pytest.mark.parametrize("kind", [GridSearch, HalvingSearch])
+def test_a_search_can_be_cloned_saved_and_validated(kind):
+    X, y = load_iris(return_X_y=True)
+    search = kind(RIDGE, {"estimator__alpha": [0.1, 10.0]}, cv=3)
+    assert np.isfinite(cross_val_score(clone(search), X, y, cv=3)).all()
+    fitted = pickle.loads(pickle.dumps(search.fit(X, y)))
+    np.testing.assert_array_equal(fitted.predict(X), search.predict(X))
+    np.testing.assert_array_equal(fitted.classes_, [0, 1, 2])
+    assert fitted.n_features_in_ == 4
