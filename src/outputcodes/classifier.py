@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
@@ -297,6 +298,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 class_weight=self._class_weights(targets.classes, labels[rows], own),
                 balanced=self.column_weight == "balanced",
                 given=given,
+                classes=targets.classes,
                 # What another kind of learner prepared is of no use.
                 like=like.problem.data if like is not None and type(like.problem.learner) is type(learner) else None,
                 n_jobs=self.n_jobs,
@@ -343,6 +345,11 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
         return self.columns_.margins(self._check_features(X, estimators_in(self.estimator), reset=False))
+
+    def margins_on_demand(self, X: Any) -> MarginsOnDemand:
+        """Return the margins of each row for a decoder that reads only a part of them."""
+        check_is_fitted(self)
+        return self.columns_.on_demand(self._check_features(X, estimators_in(self.estimator), reset=False))
 
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
         tags = accepted_input(estimators)

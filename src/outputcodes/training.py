@@ -47,6 +47,8 @@ class Problem:
         Whether each column gives its two sides equal weight.
     given : tuple of ndarrays (labels, kept), optional
         The labels of the sample before rows were left out, and which of its rows `rows` are: what a splitter splits.
+    classes : ndarray of shape (k,), optional
+        The labels of the class numbers, for codes that know classes by their labels.
     like : data, optional
         What the learner prepared for the same X, perhaps with other parameters: parts of it are used again.
     n_jobs, seed : as in `Learner.fit_columns`
@@ -77,6 +79,7 @@ class Problem:
         class_weight: Array | None = None,
         balanced: bool = False,
         given: tuple[NDArray[Any], Rows] | None = None,
+        classes: NDArray[Any] | None = None,
         like: Any = None,
         n_jobs: int | None = None,
         seed: int = 0,
@@ -91,6 +94,7 @@ class Problem:
         self.rows = np.arange(len(y)) if rows is None else rows
         self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
+        self.classes = classes
         self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
@@ -140,7 +144,9 @@ class Problem:
         else:
             code = code.take(columns)
         positive, negative = code.signs(np.flatnonzero(np.bincount(self.y[rows])))
-        live = positive & negative | self.learner.trains_one_sided
+        # A node may lack the rows of some child; its columns are then all negative there.
+        by_nodes = not self.balanced and self.learner.trains_nodes(self.data, code)
+        live = positive & negative | (by_nodes or self.learner.trains_one_sided)
         # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
         if not live.any():
@@ -152,8 +158,8 @@ class Problem:
                 self.data,
                 self.y,
                 code,
-                self.weight,
-                self._column_weight(code, rows),
+                self.row_weight(np.arange(len(self.y))) if by_nodes else self.weight,
+                None if by_nodes else self._column_weight(code, rows),
                 rows=None if everything else rows,
                 init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
                 n_jobs=self.n_jobs,

@@ -1,6 +1,7 @@
 """Decoders: they compare margins with the rows of a code and return class scores; larger is better."""
 
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.beam import Beam
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.coupling import Coupling
@@ -15,6 +16,7 @@ __all__ = [
     "DECODERS",
     "AccuracyWeighted",
     "AttenuatedEuclidean",
+    "Beam",
     "BetaDensity",
     "Continuous",
     "Coupling",

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from outputcodes._ground.validation import unknown_name
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.beam import Beam
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.coupling import Coupling
@@ -39,6 +40,7 @@ class _OfLosses(Mapping[str, Callable[[], Decoder]]):
 DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
     {
         "loss": LossBased,
+        "beam": Beam,
         "vote": Vote,
         "dag": Dag,
         "euclidean": Euclidean,
