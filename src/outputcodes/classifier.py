@@ -30,8 +30,9 @@ from outputcodes._ground.validation import (
     take_rows,
 )
 from outputcodes.codes import Code, OneVsAll, as_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.path_probabilities import with_softmax
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
@@ -58,7 +59,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"; made from data "designed", "decoc", "forest", "ecoc-one"), an object of `outputcodes.codes`, your own
+        "bch"; made from data "designed", "decoc", "forest", "ecoc-one", "tree"), an object of `outputcodes.codes`, your own
         matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
         indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
         "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
@@ -66,13 +67,15 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
         "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
-        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`.
+        "likelihood", "coupling", "continuous", "beam", or an object of `outputcodes.decoders`. For a tree code "loss" is
+        "beam".
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
-        probabilities. All three are fitted on margins held out in three folds. With None, there are probabilities only
-        if the decoder has them. For a multilabel y, "likelihood" gives each label its own probability, and the labels
-        above ½ are predicted.
+        probabilities; with a tree code it is `decoders.PathProbabilities`, which predicts the most probable class. All
+        are fitted on margins held out in three folds, for a tree code on those of a tenth of the rows. With None, there
+        are probabilities only if the decoder has them. For a multilabel y, "likelihood" gives each label its own
+        probability, and the labels above ½ are predicted.
     variant : {"multi-call", "single-call"}, default="multi-call"
         Train each column on its own, or all in one call on pairs (x, column). In a single call, a linear learner
         shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
@@ -229,7 +232,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
         if self.probability == "softmax":
-            self.decoder_ = trained.fit_decoder(Softmax(self.decoder_))
+            self.decoder_ = trained.fit_decoder(with_softmax(self.decoder_))
         return trained
 
     def pose(

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, alone_on_its_side, as_drawn
-from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
+from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of, held_out_share
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import Targets
-from outputcodes._ground.validation import check_class_numbers, check_n_jobs
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs, take_rows
 from outputcodes.codes import Code, check_code
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
@@ -353,6 +353,8 @@ class TrainedCode:
             )
         if decoder.needs is None:
             return decoder
+        if decoder.searches:
+            return self._fit_search(decoder)
         problem, rows = self.problem, self.problem.rows
         if decoder.needs == "train":
             F = self.training_margins()
@@ -362,6 +364,16 @@ class TrainedCode:
             rows = problem.held_out
             F = self.columns.margins(problem.data, rows)
         return decoder.fit(F, problem.y[rows], decoder.as_read(self.code), problem.row_weight(rows))
+
+    def _fit_search(self, decoder: Decoder) -> Decoder:
+        """Fit a decoder that searches on margins that are never all computed, of rows that were held out."""
+        problem, columns, held_out = self.problem, self.columns, self.problem.held_out
+        if held_out is None:
+            train, test = held_out_share(problem.labels, 0.1, problem.seed)
+            held_out = problem.rows[test]
+            columns = problem.fit(self.code, problem.rows[train], doing="columns for held-out margins")
+        margins = columns.on_demand(take_rows(problem.X, held_out))
+        return decoder.fit_on_demand(margins, problem.y[held_out], self.code, problem.row_weight(held_out))
 
     def _with_constants(self, F: Array) -> Array:
         constant = ~self.columns.live

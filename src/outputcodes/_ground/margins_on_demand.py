@@ -61,4 +61,4 @@ def ranges(first: Rows, count: Rows) -> Rows:
     [5, 6, 0, 1, 2]
     """
     before = np.cumsum(count) - count
-    return np.arange(int(count.sum())) + np.repeat(first - before, count)
+    return np.asarray(np.arange(int(count.sum())) + np.repeat(first - before, count))

@@ -10,6 +10,7 @@ from outputcodes.decoders.likelihood import Likelihood
 from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.names import DECODERS, as_decoder
 from outputcodes.decoders.pairwise import Dag, Vote
+from outputcodes.decoders.path_probabilities import PathProbabilities
 from outputcodes.decoders.softmax import Softmax
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Laplacian",
     "Likelihood",
     "LossBased",
+    "PathProbabilities",
     "Softmax",
     "Vote",
     "as_decoder",

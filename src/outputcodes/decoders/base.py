@@ -115,6 +115,12 @@ class Decoder(BaseEstimator):
         """Learn from margins F, labels y in 0..k-1 and the code M; nothing to do unless `needs` is set."""
         return self
 
+    def fit_on_demand(
+        self, margins: MarginsOnDemand, y: ArrayLike, code: AnyCode, weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from margins on demand; for a decoder that `searches`."""
+        return self
+
     def scores(self, F: ArrayLike, M: ArrayLike) -> Array:
         """Return class scores D (n, k); the prediction is the first largest score of each row."""
         F, M, scorer = self._open(F, M)

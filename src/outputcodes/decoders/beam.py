@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,8 @@ class Beam(Decoder):
     searches = True
     reads_sizes = True
     breaks_ties = False
+    # Whether scores are sums of losses.
+    reads_loss: ClassVar[bool] = True
     planning = Planning(tried=False)
 
     def __init__(self, width: int = 10, loss: str | Callable[[Any], Any] | None = None) -> None:
@@ -74,6 +76,8 @@ class Beam(Decoder):
             return f"width={self.width!r} must be an integer of at least 1: so many paths are continued."
         if not isinstance(M, TreeCode):
             return "decoder='beam' searches the nodes of a tree code: use code='tree', or another decoder."
+        if not self.reads_loss:
+            return None
         if self.loss is None:
             return f"decoder='beam' needs a loss, which this learner doesn't have; name one of {', '.join(LOSSES)}."
         as_loss(self.loss)  # raises an error for an unknown name
@@ -90,7 +94,7 @@ class Beam(Decoder):
             if code.n_trees == 1:
                 score, item = found[0]
             else:
-                item, score = join_trees(np.stack([s for s, _ in found]), np.stack([c for _, c in found]), n)
+                item, score = self._join(np.stack([s for s, _ in found]), np.stack([c for _, c in found]), n)
             classes[rows], scores[rows] = -1 - item[:, :n], score[:, :n]
         return Found(classes, scores)
 
@@ -116,13 +120,18 @@ class Beam(Decoder):
         loss = as_loss(self.loss)(f)
         return np.negative(loss, out=loss)
 
+    def _join(self, scores: Array, items: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], Array]:
+        """Return the n best classes of all trees, -1 - r for the class r, and their scores."""
+        best, total = join_trees(scores, items, n, True)
+        return best, total
+
     def predict(self, F: ArrayLike, M: Any) -> NDArray[np.intp]:
         """Return the class of each row, given all margins."""
-        return self.search(_written(F), M).classes[:, 0]
+        return self.search(written(F), M).classes[:, 0]
 
     def scores(self, F: ArrayLike, M: Any) -> Array:
         """Return class scores (n, k); classes outside the beam have less than all inside."""
-        return self.all_scores(_written(F), M)
+        return self.all_scores(written(F), M)
 
     def all_scores(self, margins: MarginsOnDemand, code: Any) -> Array:
         """Return class scores (n, k) of margins on demand."""
@@ -160,6 +169,7 @@ def _no_paths(n: int, width: int) -> tuple[Array, Array, NDArray[np.int64], NDAr
     )
 
 
-def _written(F: ArrayLike) -> MarginsOnDemand:
+def written(F: ArrayLike) -> MarginsOnDemand:
+    """Return margins that are there as margins on demand."""
     margins = np.asarray(F, dtype=np.float64)
     return MarginsByBlock(len(margins), lambda rows: margins[rows])

@@ -212,14 +212,16 @@ class DecodingClassifier(ClassifierMixin):
                 raise ValueError(
                     f"decoder={decoder!r} learns from {margins}: give X and y, with_decoder(decoder, X, y)."
                 )
-            F = self.margins(X)
-            labels = check_targets(self, F, y)
+            labels = check_targets(self, X, y)
             if (unknown := np.setdiff1d(labels, self.classes_)).size:
                 raise ValueError(f"y has the labels {unknown[:5].tolist()}, which were not in the y of fit.")
             weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
             if self.class_weight_ is not None:
                 weight = self.class_weight_[places] * (1.0 if weight is None else weight)
-            resolved.fit(F, places, resolved.as_read(self.code_), weight)
+            if resolved.searches:
+                resolved.fit_on_demand(self.margins_on_demand(X), places, self.code_, weight)
+            else:
+                resolved.fit(self.margins(X), places, resolved.as_read(self.code_), weight)
         other = copy.copy(self)
         other.decoder, other.decoder_ = decoder, resolved
         if self.probability is not None:

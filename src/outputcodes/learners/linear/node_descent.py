@@ -15,7 +15,15 @@ from outputcodes._ground.local_rows import local_rows, unnumbered
 from outputcodes._ground.single_lanes import aligned_zeros, padded
 from outputcodes._ground.tree_code import Node, TreeCode
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.linear.node_kernels import SIGNS, certify, descend, drop_small, send_down, take_out
+from outputcodes.learners.linear.node_kernels import (
+    SIGNS,
+    certify,
+    descend,
+    drop_small,
+    send_down,
+    squared_lengths,
+    take_out,
+)
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, Pruned
 
 Array = NDArray[np.float64]
@@ -206,7 +214,7 @@ class _Work:
                 if not changed:
                     break
             gap = np.zeros(m)
-            value = 0.5 * np.square(state[2].reshape(-1, width)[:, :m].astype(np.float64)).sum(axis=0)
+            value = 0.5 * squared_lengths(state[2], width, m)
             certify(local, lane, cost, constant, settings.squared, state, width, gap, value, chosen)
             gap /= np.maximum(value, np.finfo(float).tiny)
             if not changed or (settings.tol is not None and gap.max() <= settings.tol):

@@ -126,6 +126,16 @@ def send_down(rows, own, constant, w, width, m, least, chosen):  # type: ignore[
 
 
 @njit(nogil=True, cache=True)
+def squared_lengths(w, width, m):  # type: ignore[no-untyped-def]
+    """Return ‖w‖² of each column."""
+    total = np.zeros(m)
+    for j in range(0, w.size, width):
+        for c in range(m):
+            total[c] += np.float64(w[j + c]) * np.float64(w[j + c])
+    return total
+
+
+@njit(nogil=True, cache=True)
 def drop_small(w, width, m, scale, prune):  # type: ignore[no-untyped-def]
     """Set the weights with |w|·scale < prune to 0; return how many were dropped, and how many are left."""
     dropped = left = 0
