@@ -59,16 +59,16 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"; made from data "designed", "decoc", "forest", "ecoc-one", "tree"), an object of `outputcodes.codes`, your own
-        matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
-        indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
+        "bch"; made from data "designed", "decoc", "forest", "ecoc-one", "tree"), an object of `outputcodes.codes`, your
+        own matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data
+        frame indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
         "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
     decoder : str or Decoder, default="loss"
         "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
         "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
-        "likelihood", "coupling", "continuous", "beam", or an object of `outputcodes.decoders`. For a tree code "loss" is
-        "beam".
+        "likelihood", "coupling", "continuous", "beam", or an object of `outputcodes.decoders`. For a tree code "loss"
+        is "beam".
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into

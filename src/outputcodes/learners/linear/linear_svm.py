@@ -31,7 +31,7 @@ from outputcodes.losses import as_loss
 
 # What "auto" drops, and the margin from which a row is confused with a wrong child; both were chosen on a tenth of the
 # training rows of two data sets of text.
-PRUNE, CONFUSED = 0.03, -0.5
+PRUNE, CONFUSED = 0.05, -0.5
 # Dense X is trained by Newton steps on all columns of a tree code together if it has at most so many entries.
 LARGEST_DENSE = 1 << 25
 
@@ -59,7 +59,7 @@ class LinearSVM(LinearLearner):
         The maximal number of Newton steps (dense X) or epochs (sparse X).
     prune : float, "auto" or None, default="auto"
         Drop weight j of a column where |w_j| times the root mean square of feature j's non-zero values is smaller. The
-        columns are then a sparse matrix of float32, and `columns_.pruned` reports what was dropped. "auto" is 0.03 for
+        columns are then a sparse matrix of float32, and `columns_.pruned` reports what was dropped. "auto" is 0.05 for
         tree codes and for one-vs-all with more than 1,000 columns, on sparse X, and otherwise None: nothing is dropped.
     negatives : {"matched", "own"}, default="matched"
         The negative examples of a node in a tree code: "matched" adds to the rows below the node those that the node

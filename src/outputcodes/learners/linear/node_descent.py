@@ -20,6 +20,7 @@ from outputcodes.learners.linear.node_kernels import (
     certify,
     descend,
     drop_small,
+    put_in,
     send_down,
     squared_lengths,
     take_out,
@@ -66,10 +67,20 @@ class Settings:
     confused: float | None
 
 
+class NodeWeights(NamedTuple):
+    """The weights of a node: how many each feature has, and the columns and values of all, feature by feature."""
+
+    first: int
+    features: NDArray[np.int32]
+    sizes: NDArray[np.int32]
+    lanes: NDArray[Any]
+    values: NDArray[np.float32]
+
+
 class Solved(NamedTuple):
     """The columns of a node, and which rows are wrongly sent to which column."""
 
-    entries: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]
+    weights: NodeWeights
     intercept: NDArray[np.float32]
     gap: Array
     epochs: int
@@ -176,6 +187,23 @@ class _Sent(NamedTuple):
         return self.rows[begin:end]
 
 
+class Scratch:
+    """Memory that the nodes of a batch use one after the other: new memory would be slower to write."""
+
+    def __init__(self, numbers: NDArray[np.int32]) -> None:
+        self.numbers = numbers
+        self.tables = [aligned_zeros(0), aligned_zeros(0)]
+
+    def zeros(self, *sizes: int) -> list[NDArray[np.float32]]:
+        """Return two flat tables of zeros."""
+        for q, size in enumerate(sizes):
+            if self.tables[q].size < size:
+                self.tables[q] = aligned_zeros(size)
+            else:
+                self.tables[q][:size] = 0
+        return [table[:size] for table, size in zip(self.tables, sizes, strict=True)]
+
+
 class _Work:
     """Solves nodes, in batches that share a scratch."""
 
@@ -183,17 +211,17 @@ class _Work:
         self.sample, self.code, self.settings, self.scale, self.seed = sample, code, settings, scale, seed
 
     def solve_batch(self, jobs: list[Job]) -> list[tuple[Node, Solved]]:
-        scratch = unnumbered(self.sample.X.shape[1])
+        scratch = Scratch(unnumbered(self.sample.X.shape[1]))
         return [(job.node, self._solve(job, scratch)) for job in jobs]
 
-    def _solve(self, job: Job, scratch: Any) -> Solved:
+    def _solve(self, job: Job, scratch: Scratch) -> Solved:
         """Solve one node on the rows below it, and on others as negative examples."""
         settings, node, m = self.settings, job.node, job.node.last - job.node.first
         every, lane = job.rows, job.own.astype(np.int32)
         if job.others.size:
             every = np.concatenate([every, job.others])
             lane = np.concatenate([lane, np.full(len(job.others), -1, dtype=np.int32)])
-        data, indices, indptr, features = local_rows(self.sample.X, every, scratch)
+        data, indices, indptr, features = local_rows(self.sample.X, every, scratch.numbers)
         local, width, constant = (data, indices, indptr), padded(m), np.float32(settings.constant)
         norms = _squared_norms(data, indptr) + constant**2
         # An empty row without a constant reaches its bound in one visit with any tiny norm.
@@ -201,7 +229,7 @@ class _Work:
         cost = np.full(len(every), settings.C, dtype=np.float32)
         if self.sample.weight is not None:
             cost *= self.sample.weight[every]
-        state = SIGNS, aligned_zeros(len(every) * width), aligned_zeros((len(features) + 1) * width)
+        state = SIGNS, *scratch.zeros(len(every) * width, (len(features) + 1) * width)
         rng = np.random.default_rng(np.random.SeedSequence((self.seed, node.first)))
         chosen, gap, epochs = np.empty(len(every), dtype=np.int32), np.full(m, np.inf), 0
         small = np.float32(0.0 if settings.tol is not None else SMALL_CHANGE**2)
@@ -220,13 +248,18 @@ class _Work:
             if not changed or (settings.tol is not None and gap.max() <= settings.tol):
                 break
         w = state[2]
-        dropped, left = drop_small(w, width, m, self.scale[features], np.float32(settings.prune))
+        count = np.empty(len(features), dtype=np.int32)
+        dropped = drop_small(w, width, m, features, self.scale, np.float32(settings.prune), count)
         least = np.float32(np.inf if settings.confused is None else settings.confused)
         sent, column, altered = send_down(local, lane, constant, w, width, m, least, chosen)
-        entries = np.empty(left, np.int32), np.empty(left, np.int32), np.empty(left, np.float32)
-        take_out(w, width, m, features, node.first, entries)
+        total, seen = int(count.sum()), count > 0
+        # Small numbers where they suffice: the weights of all nodes are in memory twice for a moment.
+        lanes = np.empty(total, dtype=np.uint8 if m <= 256 else np.int32)
+        values = np.empty(total, dtype=np.float32)
+        take_out(w, width, m, count, lanes, values)
+        weights = NodeWeights(node.first, features[seen], count[seen], lanes, values)
         intercept = constant * w.reshape(-1, width)[-1, :m]
-        return Solved(entries, intercept, gap, epochs, dropped, altered, every[sent], column)
+        return Solved(weights, intercept, gap, epochs, dropped, altered, every[sent], column)
 
 
 def _squared_norms(data: NDArray[np.float32], indptr: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -243,7 +276,7 @@ class _Answer:
     columns: int = 0
     dropped: int = 0
     changed: int = 0
-    entries: list[Any] = field(default_factory=list)
+    nodes: list[NodeWeights] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         L = self.n_columns
@@ -256,13 +289,28 @@ class _Answer:
         self.columns += node.last - node.first
         self.dropped += solved.dropped
         self.changed += solved.changed
-        self.entries.append(solved.entries)
+        self.nodes.append(solved.weights)
 
     def fitted(self, shape: tuple[int, int], n_rows: int, settings: Settings) -> FittedSparseLinear:
-        feature, column, value = (np.concatenate([part[q] for part in self.entries]) for q in range(3))
-        self.entries.clear()
-        # Nodes come in the order of their columns, so that the columns of each feature are in order too.
-        weights = scipy.sparse.csr_array(scipy.sparse.coo_array((value, (feature, column)), shape=shape))
+        weights = self._joined(shape)
         reached = np.ones(len(self.gap), dtype=bool) if settings.tol is None else self.gap <= settings.tol
         pruned = Pruned(settings.prune, self.dropped, weights.nnz, self.changed, n_rows)
         return FittedSparseLinear(weights, self.intercept, Certificate(self.gap, self.epochs, reached), pruned)
+
+    def _joined(self, shape: tuple[int, int]) -> scipy.sparse.csr_array:
+        """Return the weights of all nodes as one matrix, and forget the nodes."""
+        size = np.zeros(shape[0] + 1, dtype=np.int64)
+        for node in self.nodes:
+            size[node.features + 1] += node.sizes
+        ends = np.cumsum(size)
+        small = ends[-1] <= np.iinfo(np.int32).max
+        free, columns = ends[:-1].copy(), np.empty(ends[-1], dtype=np.int32)
+        values = np.empty(ends[-1], dtype=np.float32)
+        # Nodes come in the order of their columns, so that the columns of each feature are in order too.
+        for at, node in enumerate(self.nodes):
+            put_in(node.features, node.sizes, node.lanes, node.values, node.first, free, columns, values)
+            self.nodes[at] = node._replace(lanes=node.lanes[:0], values=node.values[:0])
+        self.nodes.clear()
+        matrix = scipy.sparse.csr_array((values, columns, ends.astype(np.int32) if small else ends), shape=shape)
+        matrix.has_sorted_indices = True
+        return matrix

@@ -136,28 +136,41 @@ def squared_lengths(w, width, m):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def drop_small(w, width, m, scale, prune):  # type: ignore[no-untyped-def]
-    """Set the weights with |w|·scale < prune to 0; return how many were dropped, and how many are left."""
-    dropped = left = 0
-    for j in range(scale.size):
+def drop_small(w, width, m, features, scale, prune, count):  # type: ignore[no-untyped-def]
+    """Set the weights with |w|·scale < prune to 0, count those left by feature, and return how many were dropped."""
+    dropped = 0
+    for j in range(features.size):
+        left = 0
         for c in range(m):
             size = abs(w[j * width + c])
-            if size > 0 and size * scale[j] < prune:
+            if size > 0 and size * scale[features[j]] < prune:
                 w[j * width + c] = 0
                 dropped += 1
             elif size > 0:
                 left += 1
-    return dropped, left
+        count[j] = left
+    return dropped
 
 
 @njit(nogil=True, cache=True)
-def take_out(w, width, m, features, first, entries):  # type: ignore[no-untyped-def]
-    """Write the features, columns and values of all weights but those of the constant to `entries`."""
-    row, column, value = entries
+def take_out(w, width, m, count, lanes, values):  # type: ignore[no-untyped-def]
+    """Write the columns and values of all weights but those of the constant, feature by feature."""
+    at = 0
+    for j in range(count.size):
+        for c in range(m if count[j] else 0):
+            if w[j * width + c] != 0:
+                lanes[at], values[at] = c, w[j * width + c]
+                at += 1
+
+
+@njit(nogil=True, cache=True)
+def put_in(features, count, lanes, values, first, free, columns, weights):  # type: ignore[no-untyped-def]
+    """Append the weights of a node to those of their features; free[j] is the next place of feature j."""
     at = 0
     for j in range(features.size):
-        for c in range(m):
-            weight = w[j * width + c]
-            if weight != 0:
-                row[at], column[at], value[at] = features[j], first + c, weight
-                at += 1
+        place = free[features[j]]
+        for _ in range(count[j]):
+            columns[place], weights[place] = first + lanes[at], values[at]
+            place += 1
+            at += 1
+        free[features[j]] = place
