@@ -137,6 +137,10 @@ class Beam(Decoder):
         """Return class scores (n, k) of margins on demand."""
         found = self.search(margins, code, n=min(int(self.width), code.shape[0]))
         D = np.repeat(found.scores[:, -1:] - 1, code.shape[0], axis=1)
+        if found.scores.shape[1] > 1:
+            # Increased by one unit in the last place, so that the argmax of the scores is the prediction.
+            tied = found.scores[:, 0] == found.scores[:, 1]
+            found.scores[tied, 0] = np.nextafter(found.scores[tied, 0], np.inf)
         np.put_along_axis(D, found.classes, found.scores, axis=1)
         return D
 
