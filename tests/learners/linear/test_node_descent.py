@@ -131,6 +131,7 @@ def test_matched_negatives_lower_the_margins_of_confused_rows_below_a_wrong_chil
 @pytest.mark.parametrize("code", [TREE, flat(12)], ids=["trees", "one-vs-all"])
 def test_the_same_bits_with_any_number_of_threads(code, monkeypatch):
     monkeypatch.setattr("outputcodes.learners.linear.node_descent.VALUES_PER_BATCH", 50)
+    monkeypatch.setattr("outputcodes.learners.linear.node_descent.WIDEST_TILE", 5)
     fits = [Problem(LinearSVM(), X, y, n_jobs=jobs, seed=3).train(code).columns.fitted for jobs in (1, 2, 4)]
     for other in fits[1:]:
         assert np.array_equal(fits[0].weights.toarray(), other.weights.toarray())

@@ -23,7 +23,8 @@ from outputcodes.learners.linear.base import (
 from outputcodes.learners.linear.descent import DualDescent
 from outputcodes.learners.linear.multipliers import minimise_hinge
 from outputcodes.learners.linear.newton import JointNewton
-from outputcodes.learners.linear.node_descent import Settings, solve_tree
+from outputcodes.learners.linear.node_descent import solve_tree
+from outputcodes.learners.linear.node_solver import Settings
 from outputcodes.learners.linear.products import blocks_of
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, without_small_weights
 from outputcodes.learners.shared import effective_rows, warn_unless_converged

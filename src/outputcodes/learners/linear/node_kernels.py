@@ -18,7 +18,7 @@ UNBOUNDED = np.float32(3e38)
 
 
 @njit(nogil=True, cache=True)
-def descend(order, rows, own, cost, norms, constant, squared, small, state, width):  # type: ignore[no-untyped-def]
+def descend(order, rows, own, cost, norms, constant, squared, small, whole, state, width):  # type: ignore[no-untyped-def]
     """Visit the rows in `order` once, in all columns, and return the number of rows times LANES columns that changed.
 
     Column j minimises ½‖Σ_i α_i t_i x_i‖² + Σ_i (D_i α_i²/2 - α_i) over 0 ≤ α_i ≤ U_i, one α_i at a time: D = 1/(2c)
@@ -26,10 +26,11 @@ def descend(order, rows, own, cost, norms, constant, squared, small, state, widt
     coordinate descent method for large-scale linear SVM, ICML 2008). Changes of at most √small are not made.
 
     rows = (data, indices, indptr), with a further feature `constant` in every row; norms are the ‖x‖² of the rows, this
-    feature included. state = (signs, alpha (rows, width), w (features + 1, width)), flat; w = Σ_i α_i t_i x_i.
+    feature included. state = (signs, alpha (rows, width), w (features + 1, width), still (rows, width / LANES)), flat;
+    w = Σ_i α_i t_i x_i, and `still` marks what did not change at its last visit: unless `whole`, it is not visited.
     """
     data, indices, indptr = rows
-    signs, alpha, w = state
+    signs, alpha, w, still = state
     zero, one, least, factor = spread(np.float32(0)), spread(np.float32(1)), spread(small), spread(constant)
     last = w.size - width
     changed = 0
@@ -39,6 +40,9 @@ def descend(order, rows, own, cost, norms, constant, squared, small, state, widt
         step = spread(np.float32(1) / (norms[i] + D))
         begin, end = indptr[i], indptr[i + 1]
         for c in range(0, width, LANES):
+            place = (i * width + c) // LANES
+            if still[place] and not whole:
+                continue
             f = factor * load(w, last + c)
             for s in range(begin, end):
                 f = f + spread(data[s]) * load(w, np.int64(indices[s]) * width + c)
@@ -49,13 +53,14 @@ def descend(order, rows, own, cost, norms, constant, squared, small, state, widt
             new = where_greater(new, zero, new, zero)
             new = where_greater(new, bound, bound, new)
             change = new - old
-            if any_greater(change * change, least):
+            still[place] = not any_greater(change * change, least)
+            if not still[place]:
                 changed += 1
                 store(alpha, i * width + c, new)
                 change = t * change
                 for s in range(begin, end):
-                    place = np.int64(indices[s]) * width + c
-                    store(w, place, load(w, place) + spread(data[s]) * change)
+                    at = np.int64(indices[s]) * width + c
+                    store(w, at, load(w, at) + spread(data[s]) * change)
                 store(w, last + c, load(w, last + c) + factor * change)
     return changed
 
@@ -76,9 +81,11 @@ def scores(rows, i, constant, w, width, f):  # type: ignore[no-untyped-def]
 def certify(rows, own, cost, constant, squared, state, width, gap, value, chosen):  # type: ignore[no-untyped-def]
     """Add the terms of the rows to the duality gap and the objective of each column; write each row's best column.
 
+    chosen = (column, score) of the best column of each row.
+
     The gaps are Fenchel-Young gaps, which are nonnegative, so that nothing cancels.
     """
-    _, alpha, w = state
+    _, alpha, w, _ = state
     f = np.empty(width, np.float32)
     m = gap.size
     for i in range(own.size):
@@ -97,18 +104,18 @@ def certify(rows, own, cost, constant, squared, state, width, gap, value, chosen
             else:
                 gap[j] += (c - a) * short if z < 1 else a * (z - 1)
                 value[j] += c * short
-        chosen[i] = best
+        chosen[0][i], chosen[1][i] = best, f[best]
 
 
 @njit(nogil=True, cache=True)
 def send_down(rows, own, constant, w, width, m, least, chosen):  # type: ignore[no-untyped-def]
-    """Return the rows and columns, other than its own, in which a row scores at least `least`, and count what changed.
+    """Return the rows and columns, other than its own, in which a row scores at least `least`.
 
-    `chosen` are the best columns before weights were dropped; the rows whose best column is another now are counted.
+    chosen = (column, score) of the best column of each row is written.
     """
     f = np.empty(width, np.float32)
     row, column = np.empty(own.size, np.int64), np.empty(own.size, np.int64)
-    found = changed = 0
+    found = 0
     for i in range(own.size):
         scores(rows, i, constant, w, width, f)
         best = 0
@@ -120,9 +127,8 @@ def send_down(rows, own, constant, w, width, m, least, chosen):  # type: ignore[
                     row, column = np.append(row, row), np.append(column, column)
                 row[found], column[found] = i, j
                 found += 1
-        if own[i] >= 0 and best != chosen[i]:
-            changed += 1
-    return row[:found], column[:found], changed
+        chosen[0][i], chosen[1][i] = best, f[best]
+    return row[:found], column[:found]
 
 
 @njit(nogil=True, cache=True)

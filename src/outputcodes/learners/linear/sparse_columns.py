@@ -100,14 +100,20 @@ class FittedSparseLinear(FittedColumns):
         return self.intercept.astype(np.float64)
 
 
-def without_small_weights(fitted: FittedLinear, X: Any, rows: Rows, prune: float) -> FittedSparseLinear:
-    """Return linear columns as sparse ones, without the weights that `prune` drops."""
+def feature_scale(X: Any) -> Array:
+    """Return the root mean square of the non-zero values of each feature, dense or csr."""
     if scipy.sparse.issparse(X):
         count = np.bincount(X.indices, minlength=X.shape[1])
-        squares = np.bincount(X.indices, weights=np.square(X.data), minlength=X.shape[1])
+        squares = np.bincount(X.indices, weights=np.square(X.data, dtype=np.float64), minlength=X.shape[1])
     else:
         count, squares = np.count_nonzero(X, axis=0), np.einsum("ij,ij->j", X, X)
-    scale = np.sqrt(squares / np.maximum(count, 1))
+    scale: Array = np.sqrt(squares / np.maximum(count, 1))
+    return scale
+
+
+def without_small_weights(fitted: FittedLinear, X: Any, rows: Rows, prune: float) -> FittedSparseLinear:
+    """Return linear columns as sparse ones, without the weights that `prune` drops."""
+    scale = feature_scale(X)
     weights = np.where(np.abs(fitted.coef) * scale[:, None] < prune, 0.0, fitted.coef)
     left, dropped = np.count_nonzero(weights), np.count_nonzero(fitted.coef) - np.count_nonzero(weights)
     changed = 0
