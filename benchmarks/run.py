@@ -54,6 +54,13 @@ SCRIPTS = {
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),
     "kernel_svm": Script(("kernel_svm",), 10),
+    "many_classes": Script(
+        tuple(
+            f"many_classes_{p}"
+            for p in ("icd10", "debian-paths", "k1e3", "k1e4", "k1e5", "k1e5-5rows", "k1e6", "growth")
+        ),
+        12,
+    ),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

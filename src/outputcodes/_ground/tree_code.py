@@ -64,6 +64,14 @@ class TreeCode(DrawnCode):
         self.levels = self._levels()
         self._place_classes()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The rest follows from these.
+        return {"shape": self.shape, "n_trees": self.n_trees, "first": self.first, "child": self.child}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        k = int(state["shape"][0])
+        self.__init__(k, state["n_trees"], state["first"], state["child"])  # type: ignore[misc]
+
     def _levels(self) -> Rows:
         """Return the first node of each level, and the number of nodes."""
         bounds, last = [0], self.n_trees
