@@ -36,7 +36,7 @@ class Tree(Code):
 
     Parameters
     ----------
-    arity : int, default=16
+    arity : int, default=64
         The largest number of children of a node that has nodes below it.
     leaf_size : int, default=100
         A node with at most so many classes has the classes themselves as children.
@@ -78,7 +78,7 @@ class Tree(Code):
 
     def __init__(
         self,
-        arity: int = 16,
+        arity: int = 64,
         leaf_size: int = 100,
         n_trees: int = 1,
         method: Literal["k-means", "random"] = "k-means",

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # The columns of a wide node are trained so many at a time: their weights stay in cache.
-WIDEST_TILE = 128
+WIDEST_TILE = 256
 # Tiles are solved in batches of about so many values: large enough for a thread to be worth it.
 VALUES_PER_BATCH = 1 << 18
 
