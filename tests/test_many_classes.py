@@ -8,9 +8,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.app.persistence import load, save
+from outputcodes.app.run import make_plan
 from outputcodes.codes import Tree, TreeCode
 from outputcodes.decoders import Beam, PathProbabilities
 from outputcodes.learners import LinearSVM, Ridge
+from outputcodes.selection import compare
 
 
 def texts(k, rows=4, seed=0, single=()):
@@ -213,3 +215,20 @@ def test_rows_of_weight_zero_are_left_out():
     a = OutputCodeClassifier("linear-svm", code=SMALL, random_state=0).fit(X, y, weight)
     b = OutputCodeClassifier("linear-svm", code=SMALL, random_state=0).fit(X[some], y[some])
     assert np.array_equal(a.margins(X), b.margins(X))
+
+
+def test_a_comparison_of_many_classes_tries_what_grows_slowly():
+    plan = make_plan(2000, 300)
+    assert {cell.learner for cell in plan.cells} == {
+        "gradient-boost", "boosted-trees", "linear-svm", "logistic", "ridge"
+    }  # fmt: skip
+    assert {cell.code for cell in plan.cells if cell.code} == {"one-vs-all", "tree"}
+    few = make_plan(2000, 30)
+    assert "tree" not in {cell.code for cell in few.cells}
+    assert not any("tree" in note.split(":")[0].split(", ") for note in few.left_out)
+
+
+def test_tree_codes_are_compared_and_their_default_decoder_is_the_beam():
+    result = compare(X, y, learners="linear-svm", codes=["one-vs-all", SMALL], decoders=["loss"], cv=2)
+    assert {row.code for row in result} == {"one-vs-all", "Tree(arity=4, leaf_size=10)"}
+    assert all(row.error < 0.5 for row in result)

@@ -10,21 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from outputcodes._ground.drawn_code import DrawnCode, Rows
-from outputcodes._ground.planning import Planning, Size
+from outputcodes._ground.planning import Planning, few_classes
 from outputcodes._ground.tree_code import TreeCode, grown
 from outputcodes._ground.validation import take_rows
 from outputcodes.codes._balanced_means import BalancedMeans, class_centroids
 from outputcodes.codes._data_driven import check_problem
 from outputcodes.codes.base import Code, checked_integer
-
-# From here on a comparison tries tree codes.
-MANY_CLASSES = 200
-
-
-def _few_classes(size: Size) -> str | None:
-    if size.classes > MANY_CLASSES:
-        return None
-    return f"trees of classes save time with more than {MANY_CLASSES} classes, and there are {size.classes}"
 
 
 class Tree(Code):
@@ -74,7 +65,7 @@ class Tree(Code):
            [1, 8]])
     """
 
-    planning = Planning(cost=15, unsuited=_few_classes)
+    planning = Planning(quick=True, cost=15, unsuited=few_classes)
 
     def __init__(
         self,

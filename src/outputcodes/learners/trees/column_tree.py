@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.planning import Planning
+from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
@@ -98,7 +98,7 @@ class ColumnTree(SharedLearner):
     array([2, 3, 4])
     """
 
-    planning = Planning(cost=55)
+    planning = Planning(cost=55, unsuited=many_classes)
     takes_nan: ClassVar[bool] = True
 
     def __init__(
