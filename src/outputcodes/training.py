@@ -15,7 +15,7 @@ from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import Targets
 from outputcodes._ground.validation import check_class_numbers, check_n_jobs, take_rows
 from outputcodes.codes import Code, check_code
-from outputcodes.decoders import Decoder, as_decoder
+from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
 from outputcodes.learners import Learner
 from outputcodes.learners.trained_columns import Columns
@@ -338,7 +338,7 @@ class TrainedCode:
 
     def objection(self, decoder: str | Decoder) -> str | None:
         """Return why a decoder can't serve these columns, or None."""
-        resolved = resolved_for(as_decoder(decoder).for_code(self.code), self.loss)
+        resolved = resolved_for(decoder, self.loss, self.code)
         return resolved.objection(resolved.as_read(self.code))
 
     def decoder(self, decoder: str | Decoder) -> Decoder:

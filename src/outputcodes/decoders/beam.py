@@ -151,9 +151,9 @@ class Beam(Decoder):
         return np.asarray(D >= best - tolerance * np.abs(best))
 
     def contributions(self, F: ArrayLike, M: Any) -> Array | None:
-        """Return −L(f) of the columns on the path of each class, 0 elsewhere; (n, k, L)."""
+        """Return −L(f) of the columns on the path of each class, 0 elsewhere; None if the code is large or a matrix."""
         F, (k, L) = np.asarray(F, dtype=np.float64), M.shape
-        if len(F) * k * L > MOST_STEPS:
+        if not isinstance(M, TreeCode) or len(F) * k * L > MOST_STEPS:
             return None
         parts, gains = np.zeros((len(F), k, L)), -as_loss(self.loss or "squared-hinge")(F)
         for tree in range(M.n_trees):

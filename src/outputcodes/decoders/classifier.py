@@ -253,15 +253,15 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def resolved_for(decoder: str | Decoder, loss: Any) -> Decoder:
-    """Return a fresh decoder for columns that minimise `loss`."""
-    resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
+def resolved_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss` under a code."""
+    resolved: Decoder = clone(as_decoder(decoder).for_code(code)).for_loss(loss)
     return resolved
 
 
 def decoder_for(decoder: str | Decoder, loss: Any, code: AnyCode) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
-    resolved = resolved_for(as_decoder(decoder).for_code(code), loss)
+    resolved = resolved_for(decoder, loss, code)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:
         raise ValueError(objection)
     return resolved

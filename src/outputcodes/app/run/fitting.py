@@ -26,6 +26,8 @@ from outputcodes.learners import LEARNERS
 
 # Errors of a fitted model are counted on about so many of its training rows.
 SUMMARISED_ROWS = 100_000
+# The columns of a larger code are not summarised one by one.
+LARGEST_SUMMARISED = 1 << 20
 
 
 def fit_file(
@@ -138,9 +140,12 @@ def training_summary(model: Pipeline, table: Table, **facts: Any) -> dict[str, A
     frame, labels = table.frame.iloc[some], table.target.to_numpy()[some]
     if not isinstance(final, DecodingClassifier):
         return {**summary, "training_error": float(np.mean(model.predict(frame) != labels))}
+    k, L = final.code_.shape
+    if k * L > LARGEST_SUMMARISED:
+        return {**summary, "training_error": float(np.mean(model.predict(frame) != labels))}
     y, M = np.searchsorted(final.classes_, labels), final.code_matrix_
     F = final.margins(model[:-1].transform(frame))
-    summary["training_error"] = float(np.mean(final.decoder_.predict(F, M) != y))
+    summary["training_error"] = float(np.mean(final.decoder_.predict(F, final.decoder_.as_read(final.code_)) != y))
     summary["column_errors"] = column_errors(F, y, M).round(6).tolist()
     if min_distance(M) > 0:
         summary["hamming_bound"] = float(hamming_error_bound(F, y, M))
