@@ -57,7 +57,7 @@ SCRIPTS = {
     "many_classes": Script(
         tuple(
             f"many_classes_{p}"
-            for p in ("icd10", "debian-paths", "k1e3", "k1e4", "k1e5", "k1e5-5rows", "k1e6", "growth")
+            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth")
         ),
         12,
     ),
