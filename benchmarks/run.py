@@ -57,6 +57,13 @@ SCRIPTS = {
     "search": Script(
         tuple(f"search_{p}" for p in ("kernel", "large", "mnist", "linear", "decoders", "judges", "defaults")), 45
     ),
+    "many_classes": Script(
+        tuple(
+            f"many_classes_{p}"
+            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth")
+        ),
+        12,
+    ),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

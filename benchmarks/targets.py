@@ -67,5 +67,41 @@ TARGETS = (
     Target("multiclass_svm", "ratio", least=1.0, named_by=("data", "C")),
     Target("trees_growing", "ours / scikit-learn", most=1.5, named_by=("criterion",)),
     Target("trees_columns", "scikit-learn / ours", least=5.0, named_by=("depth",)),
+    *(
+        Target(f"many_classes_{name}", column, most=most, least=least, named_by=("system",), where={"system": system})
+        for name, system, column, most, least in (
+            ("icd10", "tree", "accuracy %", None, 89.0),
+            ("icd10", "tree", "fit s", 1.5, None),
+            ("icd10", "tree", "napkinXC fit / this", None, 5.0),
+            ("icd10", "tree", "model MB", 4.0, None),
+            ("icd10", "tree", "µs per row", 25.0, None),
+            ("icd10", "one-vs-all", "fit s", 5.0, None),
+            ("icd10", "one-vs-all", "µs per row", 50.0, None),
+            ("debian_paths", "tree", "accuracy %", None, 89.8),
+            ("debian_paths", "tree", "fit s", 7.0, None),
+            ("debian_paths", "tree", "model MB", 10.0, None),
+            ("debian_paths", "tree", "µs per row", 25.0, None),
+            ("debian_paths", "3 trees", "accuracy %", None, 90.1),
+            ("debian_paths", "3 trees", "fit s", 10.0, None),
+            ("debian_paths", "3 trees", "napkinXC fit / this", None, 4.0),
+            ("debian_paths", "3 trees", "model MB", 25.0, None),
+            ("debian_paths", "3 trees", "µs per row", 75.0, None),
+        )
+    ),
+    *(
+        Target(f"many_classes_{name}", column, most=most, least=least, named_by=("k",))
+        for name, column, most, least in (
+            ("k1e5_5rows", "accuracy %", None, 85.0),
+            ("k1e5_5rows", "fit s", 25.0, None),
+            ("k1e5_5rows", "model MB", 200.0, None),
+            ("k1e5_5rows", "µs per row", 160.0, None),
+            ("k1e5_5rows", "peak GB", 4.0, None),
+            ("k1e6", "accuracy %", None, 50.0),
+            ("k1e6", "fit s", 200.0, None),
+            ("k1e6", "model MB", 1400.0, None),
+            ("k1e6", "µs per row", 230.0, None),
+            ("k1e6", "peak GB", 6.0, None),
+        )
+    ),
     Target("million_rows", "peak, GB", most=6.0, named_by=("step",)),
 )

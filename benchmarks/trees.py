@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import DecisionTree, OutputCodeClassifier
-from outputcodes.learners import Tree
+from outputcodes.learners import ColumnTree
 
 QUESTIONS = {
     "axis": ("axis",),
@@ -94,7 +94,7 @@ def columns() -> list[dict[str, object]]:
         tree = DecisionTreeClassifier(criterion="entropy", max_depth=depth)
         theirs = TheirOutputCode(tree, code_size=(L + 0.5) / k, random_state=0, n_jobs=2)
         book = np.where(theirs.fit(X, y).code_book_ > 0, 1, -1).astype(np.int8)
-        ours = OutputCodeClassifier(Tree(max_depth=depth), code=book, n_jobs=2)
+        ours = OutputCodeClassifier(ColumnTree(max_depth=depth), code=book, n_jobs=2)
         ours.fit(X, y)
         seconds, _ = interleaved({"ours": lambda o=ours: o.fit(X, y), "theirs": lambda t=theirs: t.fit(X, y)}, 3)
         signs = np.where(np.column_stack([column.predict(X) for column in theirs.estimators_]) > 0, 1, -1)
@@ -164,7 +164,7 @@ def growth() -> list[dict[str, object]]:
     X, y, *_ = letter()
     M = np.where(np.random.default_rng(0).random((26, 96)) < 0.5, -1, 1).astype(np.int8)
     M[:2] = [[1], [-1]]  # both signs in every column, whatever the rows
-    learner = Tree(max_depth=12)
+    learner = ColumnTree(max_depth=12)
 
     def seconds(work, repeats=3) -> float:
         return interleaved({"work": work}, repeats)[0]["work"]

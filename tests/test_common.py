@@ -100,7 +100,8 @@ CLASSIFIERS = [
 TRIED = [classifier for classifier in CLASSIFIERS if isinstance(classifier, OutputCodeClassifier)]
 TRIED = {type(as_code(one.code)) for one in TRIED} | {type(decoders.as_decoder(one.decoder)) for one in TRIED}
 CLASSIFIERS += [OutputCodeClassifier("ridge", code=name) for name in CODES if type(as_code(name)) not in TRIED]
-CLASSIFIERS += [OutputCodeClassifier("ridge", decoder=d) for d in DECODERS if type(DECODERS[d]()) not in TRIED]
+CLASSIFIERS += [OutputCodeClassifier("ridge", decoder=d) for d in DECODERS
+                if type(DECODERS[d]()) not in TRIED and not DECODERS[d]().searches]  # fmt: skip
 
 
 def allowed(classifier):

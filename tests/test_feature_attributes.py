@@ -21,7 +21,7 @@ from outputcodes import (
     OutputCodeClassifier,
     SmoothBoost,
 )
-from outputcodes.learners import BoostedStumps, KernelSVM, LinearSVM, Logistic, PerColumn, Ridge, Tree
+from outputcodes.learners import BoostedStumps, ColumnTree, KernelSVM, LinearSVM, Logistic, PerColumn, Ridge
 from outputcodes.learners.foreign import linear_terms
 
 X, y = load_iris(return_X_y=True)
@@ -128,7 +128,7 @@ def test_importances_of_a_tree_are_those_of_scikit_learn():
         ours = DecisionTree(criterion=criterion, max_depth=3).fit(data, labels)
         theirs = DecisionTreeClassifier(criterion=criterion, max_depth=3, random_state=0).fit(data, labels)
         assert np.allclose(ours.feature_importances_, theirs.feature_importances_)
-    binary = Tree("gini", max_depth=2, bins="exact").fit(data, labels > 0)
+    binary = ColumnTree("gini", max_depth=2, bins="exact").fit(data, labels > 0)
     theirs = DecisionTreeClassifier(max_depth=2, random_state=0).fit(data, labels > 0)
     assert np.allclose(binary.feature_importances_, theirs.feature_importances_)
 
@@ -149,10 +149,10 @@ def test_importances_of_discrete_stumps_are_the_shares_of_their_coefficients():
 
 
 def test_importances_of_trees_over_a_code():
-    model = OutputCodeClassifier(Tree(max_depth=2), code="one-vs-all").fit(X, y)
+    model = OutputCodeClassifier(ColumnTree(max_depth=2), code="one-vs-all").fit(X, y)
     assert model.feature_importances_.sum() == pytest.approx(1)
     # The decreases of the loss add up over the columns, in proportion to what each column gains.
-    alone = [Tree(max_depth=2).fit(X, y == c) for c in range(3)]
+    alone = [ColumnTree(max_depth=2).fit(X, y == c) for c in range(3)]
     gains = []
     for tree in alone:
         nodes, weights = tree.columns_.nodes, tree.columns_.weights

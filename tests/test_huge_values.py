@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from outputcodes import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, DecisionTree, MulticlassSVC, SmoothBoost
 from outputcodes import OutputCodeClassifier as Classifier
 from outputcodes._ground.sizes import linear_scores
-from outputcodes.learners import LEARNERS, KernelSVM, LinearSVM, Ridge, SharedLearner, Tree
+from outputcodes.learners import LEARNERS, ColumnTree, KernelSVM, LinearSVM, Ridge, SharedLearner
 from outputcodes.learners.linear.hessian import solved
 
 X, y = load_iris(return_X_y=True)
@@ -38,7 +38,7 @@ def with_huge(value):
 
 def test_which_learners_multiply():
     assert set(PRODUCTS) == {"kernel-svm", "linear-svm", "logistic", "ridge"}
-    assert not Tree.multiplies_features
+    assert not ColumnTree.multiplies_features
     assert not SharedLearner.multiplies_features
 
 

@@ -6,7 +6,7 @@ import pytest
 from outputcodes import OutputCodeClassifier
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.direct import DecisionTree
-from outputcodes.learners import BoostedStumps, KernelSVM, Ridge, Tree
+from outputcodes.learners import BoostedStumps, ColumnTree, KernelSVM, Ridge
 from outputcodes.selection import BoundSearch
 from rounding import equal_weights, nudged, nudged_values, tied
 
@@ -74,7 +74,7 @@ def test_categories_with_equal_shares_are_alike(seed):
     X = rng.integers(0, 12, size=(96, 2)).astype(np.float64)  # too many to try every subset
     y = (X.sum(axis=1).astype(int) + rng.integers(0, 2, size=96)) % 3
     for learner in (DecisionTree(criterion="error", categorical_features=[0, 1], max_depth=4),
-                    OutputCodeClassifier(Tree(categorical_features=[0, 1], max_depth=4))):  # fmt: skip
+                    OutputCodeClassifier(ColumnTree(categorical_features=[0, 1], max_depth=4))):  # fmt: skip
         found = set()
         for weight in equal_weights(len(y), seed):
             model = learner.fit(X, y, sample_weight=weight)
@@ -107,7 +107,7 @@ def test_prunings_are_alike(seed):
 def test_trees_of_columns_are_alike(criterion, gaps, seed):
     X, y = tied(seed, n_classes=5, n=80)
     X = with_gaps(X, seed) if gaps else X
-    model = OutputCodeClassifier(Tree(criterion), code="all-pairs")
+    model = OutputCodeClassifier(ColumnTree(criterion), code="all-pairs")
     first = model.fit(X, y).columns_.fitted.nodes
     for other, labels, weight in variants(X, y, seed):
         assert_same_questions(first, model.fit(other, labels, sample_weight=weight).columns_.fitted.nodes)

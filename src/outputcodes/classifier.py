@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
+from outputcodes._ground.class_weights import class_weights
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
@@ -30,8 +31,9 @@ from outputcodes._ground.validation import (
     validated,
 )
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
-from outputcodes.decoders import Coupling, Decoder, Likelihood, Softmax, as_decoder
+from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.path_probabilities import with_softmax
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
@@ -58,23 +60,24 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         wrap an estimator in `outputcodes.learners.PerColumn` to change that.
     code : str, Code, array of shape (k, L) or mapping, default="all-pairs"
         A name ("one-vs-all", "all-pairs", "complete", "ternary-complete", "dense", "sparse", "ordinal", "hadamard",
-        "bch"; made from data "designed", "decoc", "forest", "ecoc-one"), an object of `outputcodes.codes`, your own
-        matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data frame
-        indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
+        "bch"; made from data "designed", "decoc", "forest", "ecoc-one", "tree"), an object of `outputcodes.codes`, your
+        own matrix in {-1, 0, +1} with one row per class in sorted order, or a mapping from label to row (or a data
+        frame indexed by label). A mapping may contain classes that are absent from the sample; they can be predicted.
         "ordinal" follows the order of y if y is an ordered pandas Categorical, otherwise that of the sorted labels.
     decoder : str, Decoder or None, default=None
         "loss" is loss-based decoding with the learner's own loss; otherwise the name of a loss ("hinge",
         "squared-hinge", "exponential", "logistic", "squared", "linear", "randomised", "hamming"), "vote", "dag",
         "euclidean", "attenuated-euclidean", "inverse-hamming", "laplacian", "beta-density", "accuracy-weighted",
-        "likelihood", "coupling", "continuous", or an object of `outputcodes.decoders`. "auto" is the one of several
-        with the fewest errors on margins held out in three folds. None is "vote" for `KernelSVM` with an rbf kernel on
-        all pairs, otherwise "loss".
+        "likelihood", "coupling", "continuous", "beam", or an object of `outputcodes.decoders`. "auto" is the one of
+        several with the fewest errors on margins held out in three folds. None is "vote" for `KernelSVM` with an rbf
+        kernel on all pairs, otherwise "loss", which is "beam" for a tree code.
     probability : {None, "likelihood", "coupling", "softmax"}, default=None
         How `predict_proba` is computed. "likelihood" and "coupling" decode by these posteriors instead of `decoder`
         (unless it is an object of that class); "softmax" keeps the predictions of `decoder` and turns its scores into
-        probabilities. All three are fitted on margins held out in three folds. With None, there are probabilities only
-        if the decoder has them. For a multilabel y, "likelihood" gives each label its own probability, and the labels
-        above ½ are predicted.
+        probabilities; with a tree code it is `decoders.PathProbabilities`, which predicts the most probable class. All
+        are fitted on margins held out in three folds, for a tree code on those of a tenth of the rows. With None, there
+        are probabilities only if the decoder has them. For a multilabel y, "likelihood" gives each label its own
+        probability, and the labels above ½ are predicted.
     variant : {"multi-call", "single-call"}, default="multi-call"
         Train each column on its own, or all in one call on pairs (x, column). In a single call, a linear learner
         shares one weight vector among all columns; boosted stumps in this form are AdaBoost.MO.
@@ -236,7 +239,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
         if self.probability == "softmax":
-            self.decoder_ = trained.fit_decoder(Softmax(self.decoder_))
+            self.decoder_ = trained.fit_decoder(with_softmax(self.decoder_))
         return self
 
     def pose(
@@ -312,9 +315,10 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 labels,
                 weight,
                 rows=rows,
-                class_weight=self._class_weights(targets.classes, labels[rows], own),
+                class_weight=class_weights(self.class_weight, targets.classes, labels[rows], own),
                 balanced=self.column_weight == "balanced",
                 given=given,
+                classes=targets.classes,
                 # What another kind of learner prepared is of no use.
                 like=like.problem.data if like is not None and type(like.problem.learner) is type(learner) else None,
                 n_jobs=self.n_jobs,
@@ -353,23 +357,15 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             )
         return None
 
-    def _class_weights(self, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
-        """`class_weight` for each class; None for 1."""
-        if self.class_weight is None:
-            return None
-        present = np.unique(y)
-        weights = np.ones(len(classes))
-        weights[present] = compute_class_weight(
-            self.class_weight, classes=classes[present], y=classes[y], sample_weight=weight
-        )
-        if not ((weights > 0) & np.isfinite(weights)).all():
-            raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
-        return weights
-
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
         return self.columns_.margins(self._check_features(X, estimators_in(self.estimator), reset=False))
+
+    def margins_on_demand(self, X: Any) -> MarginsOnDemand:
+        """Return the margins of each row for a decoder that reads only a part of them."""
+        check_is_fitted(self)
+        return self.columns_.on_demand(self._check_features(X, estimators_in(self.estimator), reset=False))
 
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
         tags = accepted_input(estimators)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode, alone_on_its_side, as_drawn
-from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of
+from outputcodes._ground.folds import Folds, Rows, check_number_of_folds, folds, folds_of, held_out_share
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import Targets
-from outputcodes._ground.validation import check_class_numbers, check_n_jobs
+from outputcodes._ground.validation import check_class_numbers, check_n_jobs, take_rows
 from outputcodes.codes import Code, check_code
 from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import decoder_for, resolved_for
@@ -47,6 +47,8 @@ class Problem:
         Whether each column gives its two sides equal weight.
     given : tuple of ndarrays (labels, kept), optional
         The labels of the sample before rows were left out, and which of its rows `rows` are: what a splitter splits.
+    classes : ndarray of shape (k,), optional
+        The labels of the class numbers, for codes that know classes by their labels.
     like : data, optional
         What the learner prepared for the same X, perhaps with other parameters: parts of it are used again.
     n_jobs, seed : as in `Learner.fit_columns`
@@ -77,6 +79,7 @@ class Problem:
         class_weight: Array | None = None,
         balanced: bool = False,
         given: tuple[NDArray[Any], Rows] | None = None,
+        classes: NDArray[Any] | None = None,
         like: Any = None,
         n_jobs: int | None = None,
         seed: int = 0,
@@ -91,6 +94,7 @@ class Problem:
         self.rows = np.arange(len(y)) if rows is None else rows
         self.held_out = held_out
         self.given = (y[self.rows], np.arange(len(self.rows))) if given is None else given
+        self.classes = classes
         self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
@@ -142,7 +146,9 @@ class Problem:
         else:
             code = code.take(columns)
         positive, negative = code.signs(np.flatnonzero(np.bincount(self.y[rows])))
-        live = positive & negative | self.learner.trains_one_sided
+        # A node may lack the rows of some child; its columns are then all negative there.
+        by_nodes = not self.balanced and self.learner.trains_nodes(self.data, code)
+        live = positive & negative | (by_nodes or self.learner.trains_one_sided)
         # All that can be learned from one sign is that sign.
         constant = np.where(live, 0.0, positive.astype(float) - negative.astype(float))
         if not live.any():
@@ -154,8 +160,8 @@ class Problem:
                 self.data,
                 self.y,
                 code,
-                self.weight,
-                self._column_weight(code, rows),
+                self.row_weight(np.arange(len(self.y))) if by_nodes else self.weight,
+                None if by_nodes else self._column_weight(code, rows),
                 rows=None if everything else rows,
                 init=init.fitted if init is not None and np.array_equal(init.live, live) else None,
                 n_jobs=self.n_jobs,
@@ -347,7 +353,7 @@ class TrainedCode:
 
     def objection(self, decoder: str | Decoder) -> str | None:
         """Return why a decoder can't serve these columns, or None."""
-        resolved = resolved_for(decoder, self.loss)
+        resolved = resolved_for(decoder, self.loss, self.code)
         return resolved.objection(resolved.as_read(self.code))
 
     def decoder(self, decoder: str | Decoder) -> Decoder:
@@ -362,6 +368,8 @@ class TrainedCode:
             )
         if decoder.needs is None:
             return decoder
+        if decoder.searches:
+            return self._fit_search(decoder)
         problem, rows = self.problem, self.problem.rows
         if decoder.needs == "train":
             F = self.training_margins()
@@ -371,6 +379,16 @@ class TrainedCode:
             rows = problem.held_out
             F = self.columns.margins(problem.data, rows)
         return decoder.fit(F, problem.y[rows], decoder.as_read(self.code), problem.row_weight(rows))
+
+    def _fit_search(self, decoder: Decoder) -> Decoder:
+        """Fit a decoder that searches on margins that are never all computed, of rows that were held out."""
+        problem, columns, held_out = self.problem, self.columns, self.problem.held_out
+        if held_out is None:
+            train, test = held_out_share(problem.labels, 0.1, problem.seed)
+            held_out = problem.rows[test]
+            columns = problem.fit(self.code, problem.rows[train], doing="columns for held-out margins")
+        margins = columns.on_demand(take_rows(problem.X, held_out))
+        return decoder.fit_on_demand(margins, problem.y[held_out], self.code, problem.row_weight(held_out))
 
     def _with_constants(self, F: Array) -> Array:
         constant = ~self.columns.live

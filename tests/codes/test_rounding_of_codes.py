@@ -10,7 +10,7 @@ from outputcodes.codes.assignment import Assigned, assign, centroid_similarity
 from outputcodes.codes.column_rule import first_column
 from outputcodes.codes.confusion_guided import ConfusionGuided
 from outputcodes.codes.designed import Designed
-from outputcodes.learners import Ridge, Tree
+from outputcodes.learners import ColumnTree, Ridge
 from rounding import equal_weights, nudged, nudged_values, tied
 
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -59,7 +59,7 @@ def test_first_columns_are_alike():
 
 
 @SEEDS
-@pytest.mark.parametrize("learner", [Ridge(), Tree(max_depth=2)], ids=["ridge", "tree"])
+@pytest.mark.parametrize("learner", [Ridge(), ColumnTree(max_depth=2)], ids=["ridge", "tree"])
 @pytest.mark.parametrize(
     "code",
     [
@@ -78,7 +78,7 @@ def test_codes_made_with_a_learner_are_alike(code, learner, seed):
     for nudge in range(4):
         weight = None if nudge == 0 else nudged(np.ones(len(y)), nudge)
         # A held-out value may be the threshold itself, halfway between two others: trees see X as it is.
-        other = X if nudge == 0 or isinstance(learner, Tree) else nudged(X, nudge)
+        other = X if nudge == 0 or isinstance(learner, ColumnTree) else nudged(X, nudge)
         model = OutputCodeClassifier(learner, code=code, random_state=seed).fit(other, y, sample_weight=weight)
         found.add(model.code_matrix_.tobytes())
     assert len(found) == 1

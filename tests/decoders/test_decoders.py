@@ -11,7 +11,10 @@ from scipy.stats import rankdata
 from outputcodes.decoders import DECODERS, AccuracyWeighted, LossBased, as_decoder
 from outputcodes.losses import LOSSES
 
-FIXED = [name for name in DECODERS if name != "loss" and as_decoder(name).needs is None]
+# Beam search has codes of its own, and tests of its own.
+FIXED = [
+    name for name in DECODERS if name != "loss" and as_decoder(name).needs is None and not as_decoder(name).searches
+]
 
 
 def codes_for(name, rng):
@@ -95,7 +98,7 @@ def test_invariant_under_permuted_and_mirrored_columns(name):
         assert np.allclose(as_decoder(name).scores(F, M), changed, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", [name for name in DECODERS if not as_decoder(name).searches])
 def test_predict_is_the_first_largest_score_in_blocks_too(name, monkeypatch):
     rng = np.random.default_rng(6)
     decoder = as_decoder(name).for_loss("hinge")

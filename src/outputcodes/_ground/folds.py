@@ -36,6 +36,24 @@ def fold_numbers(y: NDArray[Any], n_folds: int, rng: np.random.Generator) -> Row
     return fold
 
 
+def held_out_share(y: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Return training and test rows: about a share of the rows is held out, and every class keeps a training row.
+
+    >>> train, test = held_out_share(np.array([0, 0, 0, 1, 2, 2]), 0.4, seed=0)
+    >>> len(test), 3 in train
+    (2, True)
+    """
+    rng = np.random.default_rng((seed, len(y)))
+    deck = deck_of(y, rng)
+    # The first row of each class stays.
+    free = np.sort(deck[np.append(False, y[deck][1:] == y[deck][:-1])])
+    if not free.size:
+        raise ValueError("No row can be held out: every class has one row only; give some classes a second row.")
+    chosen = rng.choice(len(free), max(1, min(len(free), int(share * len(y)))), replace=False)
+    test = np.sort(free[chosen])
+    return np.setdiff1d(np.arange(len(y)), test), test
+
+
 def check_number_of_folds(cv: Any, n: int) -> None:
     """Raise ValueError unless n rows can be divided into `cv` folds."""
     if cv < 2:

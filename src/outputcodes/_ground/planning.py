@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 KERNEL_ROWS, GPU_KERNEL_ROWS, BOOSTED_VALUES = 10_000, 1_000_000, 50_000_000
+# With more classes, a comparison tries what grows slowly with their number.
+MANY_CLASSES = 200
 
 
 class Size(NamedTuple):
@@ -40,7 +42,7 @@ class Planning:
         The position in the plan: cheap ones come first, so that a time limit cuts off expensive ones. Ties keep the
         order of their table of names.
     unsuited : callable
-        Returns why a table of a given `Size` is not suitable, or None.
+        Returns why a table of a given `Size` is not suitable, or None; a plan reports the reason unless it is empty.
     """
 
     tried: bool = True
@@ -69,3 +71,27 @@ def too_long_to_boost(size: Size) -> str | None:
 def three_classes(size: Size) -> str | None:
     """Return why a code without zeros is not tried for three classes, or None."""
     return "the splits of three classes are those of one-vs-all" if size.classes == 3 else None
+
+
+def many_classes(size: Size) -> str | None:
+    """Return why something is not tried with many classes, or None."""
+    if size.classes <= MANY_CLASSES:
+        return None
+    return (
+        f"with more than {MANY_CLASSES} classes, and there are {size.classes}, one-vs-all and trees of classes are "
+        "tried, with linear learners and boosted trees"
+    )
+
+
+def few_classes(size: Size) -> str | None:
+    """Return "" unless there are many classes: what is for many only is not missed elsewhere, and not reported."""
+    return None if size.classes > MANY_CLASSES else ""
+
+
+def first_reason(*checks: Callable[[Size], str | None]) -> Callable[[Size], str | None]:
+    """Return the first of the reasons that some checks give.
+
+    >>> first_reason(three_classes, many_classes)(Size(rows=10, classes=3))
+    'the splits of three classes are those of one-vs-all'
+    """
+    return lambda size: next((reason for check in checks if (reason := check(size)) is not None), None)

@@ -4,6 +4,7 @@ A code is a name in `CODES`, a `Code` object, or a matrix.
 """
 
 from outputcodes._ground.drawn_code import ColumnBlock, DrawnCode, MatrixCode
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes.codes.algebraic import BCH, Hadamard
 from outputcodes.codes.assignment import Assigned, assign, centroid_similarity, confusion_similarity
 from outputcodes.codes.base import Code
@@ -32,6 +33,7 @@ from outputcodes.codes.properties import (
 from outputcodes.codes.report import CodeReport, describe
 from outputcodes.codes.resolve import as_code, code_for
 from outputcodes.codes.sampled import Dense, Sparse
+from outputcodes.codes.tree import Tree
 from outputcodes.codes.trees import DiscriminantTree, Forest
 
 __all__ = [
@@ -57,6 +59,8 @@ __all__ = [
     "Ordinal",
     "Sparse",
     "TernaryComplete",
+    "Tree",
+    "TreeCode",
     "as_code",
     "assign",
     "centroid_similarity",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from outputcodes._ground.planning import Planning, Size, three_classes
+from outputcodes._ground.planning import Planning, Size, first_reason, many_classes, three_classes
 from outputcodes.codes._bitplanes import pack, twice_rho
 from outputcodes.codes._cyclic import bch_parameters, essential_columns, generator_matrix, random_codewords
 from outputcodes.codes.base import Code, Matrix, checked_integer
@@ -34,7 +34,7 @@ class Hadamard(Code):
            [-1, -1,  1]], dtype=int8)
     """
 
-    planning = Planning(quick=True, cost=25, unsuited=three_classes)
+    planning = Planning(quick=True, cost=25, unsuited=first_reason(three_classes, many_classes))
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         # Rows 1, 2, 4, ..., q/2 are among the first k > q/2. They are the binary digits of the column number, so that
@@ -60,7 +60,7 @@ class BCH(Code):
     True
     """
 
-    planning = Planning(cost=30, unsuited=_without_galois)
+    planning = Planning(cost=30, unsuited=first_reason(_without_galois, many_classes))
 
     def __init__(self, length: int | None = None) -> None:
         self.length = length

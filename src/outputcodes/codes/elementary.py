@@ -5,10 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.planning import Planning, Size, three_classes
+from outputcodes._ground.tree_code import flat
 from outputcodes.codes.base import Code, Matrix, checked_integer
 
 MOST_CLASSES_IN_PAIRS, MOST_CLASSES_SPLIT = 50, 7
+# One-vs-all of more classes is not written down.
+MOST_CLASSES_WRITTEN = 1000
 
 
 def _too_many_pairs(size: Size) -> str | None:
@@ -24,6 +28,9 @@ def _too_many_splits(size: Size) -> str | None:
 class OneVsAll(Code):
     """k columns, each with one class against all others; rho = 2.
 
+    With more than 1,000 classes it is a `TreeCode` of one node: the k² entries are not written down, linear SVMs on
+    sparse X have columns with few weights, and `decoders.Beam`, which finds the largest margin, is the default decoder.
+
     >>> OneVsAll().draw(3).matrix()
     array([[ 1, -1, -1],
            [-1,  1, -1],
@@ -31,6 +38,9 @@ class OneVsAll(Code):
     """
 
     planning = Planning(quick=True, cost=5)
+
+    def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
+        return flat(k) if k > MOST_CLASSES_WRITTEN else MatrixCode(self._matrix(k, rng, problem))
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         M = np.full((k, k), -1, dtype=np.int8)

@@ -6,6 +6,7 @@ from outputcodes.codes.designed import Designed
 from outputcodes.codes.elementary import AllPairs, Complete, OneVsAll, Ordinal, TernaryComplete
 from outputcodes.codes.resolve import CODES
 from outputcodes.codes.sampled import Dense, Sparse
+from outputcodes.codes.tree import Tree
 from outputcodes.codes.trees import DiscriminantTree, Forest
 
 __all__ = ["CODES"]
@@ -24,4 +25,5 @@ CODES |= {
     "decoc": DiscriminantTree,
     "forest": Forest,
     "ecoc-one": ConfusionGuided,
+    "tree": Tree,
 }

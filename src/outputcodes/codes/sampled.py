@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from outputcodes._ground.planning import Planning, three_classes
+from outputcodes._ground.planning import Planning, first_reason, many_classes, three_classes
 from outputcodes.codes._draws import dense_planes, sparse_planes
 from outputcodes.codes._search import best_of
 from outputcodes.codes.base import Code, Matrix, checked_integer
@@ -55,7 +55,7 @@ class Dense(_Sampled):
     True
     """
 
-    planning = Planning(quick=True, cost=15, unsuited=three_classes)
+    planning = Planning(quick=True, cost=15, unsuited=first_reason(three_classes, many_classes))
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         strict = self.rule == "strict"
@@ -87,7 +87,7 @@ class Sparse(_Sampled):
     True
     """
 
-    planning = Planning(cost=20)
+    planning = Planning(cost=20, unsuited=many_classes)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         strict = self.rule == "strict"

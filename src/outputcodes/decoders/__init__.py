@@ -2,6 +2,7 @@
 
 from outputcodes.decoders.auto import Auto
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.beam import Beam
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.coupling import Coupling
@@ -10,6 +11,7 @@ from outputcodes.decoders.likelihood import Likelihood
 from outputcodes.decoders.loss import AccuracyWeighted, LossBased
 from outputcodes.decoders.names import DECODERS, as_decoder
 from outputcodes.decoders.pairwise import Dag, Vote
+from outputcodes.decoders.path_probabilities import PathProbabilities
 from outputcodes.decoders.softmax import Softmax
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "AccuracyWeighted",
     "AttenuatedEuclidean",
     "Auto",
+    "Beam",
     "BetaDensity",
     "Continuous",
     "Coupling",
@@ -27,6 +30,7 @@ __all__ = [
     "Laplacian",
     "Likelihood",
     "LossBased",
+    "PathProbabilities",
     "Softmax",
     "Vote",
     "as_decoder",

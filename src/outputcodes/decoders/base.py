@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.planning import Planning
 
 # Sums of third powers over any code stay finite.
@@ -22,6 +23,13 @@ MOST_STEPS = 100_000_000
 
 Array = NDArray[np.float64]
 Scorer = Callable[[Array], Array]
+
+
+class Found(NamedTuple):
+    """The best classes of each row, the best first, and their scores; (n, m) each."""
+
+    classes: NDArray[np.intp]
+    scores: Array
 
 
 class Decoder(BaseEstimator):
@@ -40,6 +48,9 @@ class Decoder(BaseEstimator):
 
     # Whether it reads a drawn code by its `rows` and `blocks`; otherwise it receives the matrix.
     reads_drawn: ClassVar[bool] = False
+
+    # Whether it asks for the margins that it needs, in a `search`, instead of receiving them all.
+    searches: ClassVar[bool] = False
 
     # Whether exact ties of scores are broken by the linear score M·f before the index. Losses that saturate tie in
     # floating point where the margins still differ; ties of votes and of Hamming distances are real.
@@ -92,12 +103,22 @@ class Decoder(BaseEstimator):
         """
         return EachLabel()
 
+    def for_code(self, code: AnyCode) -> Decoder:
+        """Return this decoder for a code; itself unless it is a default that another one replaces for such codes."""
+        return self
+
     def for_loss(self, loss: Any) -> Decoder:
         """Return this decoder for a learner that minimises `loss`; itself unless its loss was left open."""
         return self
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Self:
         """Learn from margins F, labels y in 0..k-1 and the code M; nothing to do unless `needs` is set."""
+        return self
+
+    def fit_on_demand(
+        self, margins: MarginsOnDemand, y: ArrayLike, code: AnyCode, weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from margins on demand; for a decoder that `searches`."""
         return self
 
     def scores(self, F: ArrayLike, M: ArrayLike) -> Array:
@@ -121,6 +142,28 @@ class Decoder(BaseEstimator):
             block = scorer(F[rows])
             best[rows] = winners(block, F[rows], M)[0] if self.breaks_ties else block.argmax(axis=1)
         return best
+
+    def search(self, margins: MarginsOnDemand, code: AnyCode, n: int = 1) -> Found:
+        """Return the n best classes of each row of margins on demand; for a decoder that `searches`."""
+        raise NotImplementedError(f"{type(self).__name__} receives all margins.")
+
+    def all_scores(self, margins: MarginsOnDemand, code: AnyCode) -> Array:
+        """Return class scores (n, k) of margins on demand; for a decoder that `searches`."""
+        raise NotImplementedError(f"{type(self).__name__} receives all margins.")
+
+    def all_probabilities(self, margins: MarginsOnDemand, code: AnyCode) -> Array:
+        """Return class probabilities (n, k) of margins on demand; for a decoder that `searches` and has them."""
+        raise NotImplementedError(f"{type(self).__name__} has no probabilities.")
+
+    def best(self, F: ArrayLike, M: ArrayLike, n: int) -> Found:
+        """Return the n best classes of each row, without holding all scores in memory; the first is the prediction."""
+        F, M, _ = self._open(F, M)
+        classes, scores = np.empty((len(F), n), dtype=np.intp), np.empty((len(F), n))
+        for rows in blocks_of(F, M):
+            D = self.scores(F[rows], M)
+            classes[rows] = np.argsort(-D, axis=1, kind="stable")[:, :n]
+            scores[rows] = np.take_along_axis(D, classes[rows], axis=1)
+        return Found(classes, scores)
 
     def ties(self, F: ArrayLike, M: ArrayLike, tolerance: float = 1e-12) -> NDArray[np.bool_]:
         """Return the tied classes of each row before any tie is broken, as a mask (n, k).

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,19 +13,41 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
+from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
-from outputcodes._ground.validation import check_targets, check_weight
+from outputcodes._ground.validation import check_targets, check_weight, n_rows_of
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
 
 Array = NDArray[np.float64]
+
+# Larger arrays of scores or probabilities than 2 GiB are not built.
+MOST_SCORES = 1 << 28
 
 
 def _has_probabilities(classifier: DecodingClassifier) -> bool:
     if hasattr(classifier, "decoder_"):
         return classifier.decoder_.has_probabilities
     return classifier.probability is not None or as_decoder(classifier.decoder).has_probabilities
+
+
+class TopK(NamedTuple):
+    """The best classes of each row, the best first.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n, m)
+    scores : ndarray of shape (n, m)
+        Larger is better.
+    probabilities : ndarray of shape (n, m) or None
+        If they were asked for.
+    """
+
+    labels: NDArray[Any]
+    scores: Array
+    probabilities: Array | None
 
 
 class DecodingClassifier(ClassifierMixin):
@@ -71,18 +94,77 @@ class DecodingClassifier(ClassifierMixin):
         """Return the margins (n, L) of each row under each column."""
         raise NotImplementedError
 
+    def margins_on_demand(self, X: Any) -> MarginsOnDemand:
+        """Return the margins of each row for a decoder that reads only a part of them."""
+        F = self.margins(X)
+        return MarginsByBlock(len(F), lambda rows: F[rows])
+
     def decision_function(self, X: Any) -> Array:
         """Return class scores (n, k); larger is better. For two classes (n,): score of the second − of the first.
 
-        For a multilabel classifier these are the scores of the labels, (n, L).
+        For a multilabel classifier these are the scores of the labels, (n, L). With a beam search, classes outside the
+        beam have lower scores than all inside. More than 2^28 scores are refused: use `predict_topk`.
         """
+        self._refuse_many("decision_function", X)
+        if self.decoder_.searches:
+            return self.targets_.decision(self.decoder_.all_scores(self.margins_on_demand(X), self.code_))
         F = self.margins(X)
         return self.targets_.decision(self.decoder_.scores(F, self.decoder_.as_read(self.code_)))
 
     def predict(self, X: Any) -> Any:
         """Return the class with the largest score; ties go to the first. For multilabel y: indicators of the labels."""
+        check_is_fitted(self)
+        if self.decoder_.searches:
+            found = self.decoder_.search(self.margins_on_demand(X), self.code_)
+            return self.targets_.predictions(found.classes[:, 0])
         F = self.margins(X)
         return self.targets_.predictions(self.decoder_.predict(F, self.decoder_.as_read(self.code_)))
+
+    def predict_topk(self, X: Any, n: int = 5, probabilities: bool = False) -> TopK:
+        """Return the n best classes of each row, never with an array of all scores.
+
+        Parameters
+        ----------
+        X : features
+        n : int, default=5
+            At most the number of classes.
+        probabilities : bool, default=False
+            Whether to return the probabilities of these classes; only if the decoder has them.
+
+        Returns
+        -------
+        TopK
+            `labels`, `scores` and `probabilities`, (n_rows, n) each; the first label is the prediction.
+        """
+        check_is_fitted(self)
+        k = len(self.classes_)
+        if self.multilabel_:
+            raise ValueError("predict_topk ranks classes, and this classifier is multilabel: use decision_function.")
+        if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= k:
+            raise ValueError(f"n={n!r} must be an integer from 1 to the number of classes, {k}.")
+        if probabilities and not self.decoder_.has_probabilities:
+            raise ValueError(f"predict_topk has no probabilities to return; {self._probability_advice}.")
+        if self.decoder_.searches:
+            found = self.decoder_.search(self.margins_on_demand(X), self.code_, int(n))
+            shares = np.exp(found.scores) if probabilities else None
+            return TopK(self.targets_.predictions(found.classes), found.scores, shares)
+        F, M, shares = self.margins(X), self.decoder_.as_read(self.code_), None
+        found = self.decoder_.best(F, M, int(n))
+        if probabilities:
+            shares = np.empty(found.scores.shape)
+            for rows in row_blocks(len(F), k + 2 * F.shape[1]):
+                every = self.decoder_.probabilities(F[rows], M)
+                shares[rows] = np.take_along_axis(every, found.classes[rows], axis=1)
+        return TopK(self.targets_.predictions(found.classes), found.scores, shares)
+
+    def _refuse_many(self, method: str, X: Any) -> None:
+        check_is_fitted(self)
+        n, k = n_rows_of(X), len(self.classes_)
+        if n * k > MOST_SCORES:
+            raise ValueError(
+                f"{method} would return {n} × {k} numbers, more than {MOST_SCORES}: use predict_topk, which returns "
+                "the best classes of each row, or fewer rows at a time."
+            )
 
     @property
     def predict_proba(self) -> Callable[[Any], Array]:
@@ -96,6 +178,9 @@ class DecodingClassifier(ClassifierMixin):
         return self._probabilities
 
     def _probabilities(self, X: Any) -> Array:
+        self._refuse_many("predict_proba", X)
+        if self.decoder_.searches:
+            return self.decoder_.all_probabilities(self.margins_on_demand(X), self.code_)
         F = self.margins(X)
         return self.decoder_.probabilities(F, self.decoder_.as_read(self.code_))
 
@@ -132,14 +217,16 @@ class DecodingClassifier(ClassifierMixin):
                 raise ValueError(
                     f"decoder={decoder!r} learns from {margins}: give X and y, with_decoder(decoder, X, y)."
                 )
-            F = self.margins(X)
-            labels = check_targets(self, F, y)
+            labels = check_targets(self, X, y)
             if (unknown := np.setdiff1d(labels, self.classes_)).size:
                 raise ValueError(f"y has the labels {unknown[:5].tolist()}, which were not in the y of fit.")
             weight, places = check_weight(sample_weight, len(labels)), np.searchsorted(self.classes_, labels)
             if self.class_weight_ is not None:
                 weight = self.class_weight_[places] * (1.0 if weight is None else weight)
-            resolved.fit(F, places, resolved.as_read(self.code_), weight)
+            if resolved.searches:
+                resolved.fit_on_demand(self.margins_on_demand(X), places, self.code_, weight)
+            else:
+                resolved.fit(self.margins(X), places, resolved.as_read(self.code_), weight)
         other = copy.copy(self)
         other.decoder, other.decoder_ = decoder, resolved
         if self.probability is not None:
@@ -171,15 +258,15 @@ class DecodingClassifier(ClassifierMixin):
         return vars(self)[name]
 
 
-def resolved_for(decoder: str | Decoder | None, loss: Any) -> Decoder:
-    """Return a fresh decoder for columns that minimise `loss`."""
-    resolved: Decoder = clone(as_decoder(decoder)).for_loss(loss)
+def resolved_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Decoder:
+    """Return a fresh decoder for columns that minimise `loss` under a code."""
+    resolved: Decoder = clone(as_decoder(decoder).for_code(code)).for_loss(loss)
     return resolved
 
 
 def decoder_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
-    resolved = resolved_for(decoder, loss)
+    resolved = resolved_for(decoder, loss, code)
     if (objection := resolved.objection(resolved.as_read(code))) is not None:
         raise ValueError(objection)
     return resolved

@@ -11,9 +11,12 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.validation import check_margins, check_weight
 from outputcodes.decoders.base import Array, Decoder, Scorer, check_fitted_on, signs_of
+from outputcodes.decoders.beam import Beam
 from outputcodes.losses import LOSSES, Loss, as_loss
 
 # Up to here e^|f| and its reciprocal, summed over any code, neither overflow nor vanish.
@@ -69,6 +72,10 @@ class LossBased(Decoder):
     def reads_sizes(self) -> bool:  # type: ignore[override]
         """Whether the loss depends on the size of the margins: not the Hamming loss."""
         return self.loss is None or as_loss(self.loss).name != "hamming"
+
+    def for_code(self, code: AnyCode) -> Decoder:
+        """Return the beam search of a tree code if the loss was left open, as by default."""
+        return Beam() if self.loss is None and isinstance(code, TreeCode) else self
 
     def for_loss(self, loss: Any) -> Decoder:
         """Return the decoder with `loss` filled in if it was left open."""

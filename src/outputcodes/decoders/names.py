@@ -10,6 +10,7 @@ from typing import Any, cast
 from outputcodes._ground.validation import unknown_name
 from outputcodes.decoders.auto import Auto
 from outputcodes.decoders.base import Decoder
+from outputcodes.decoders.beam import Beam
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.coupling import Coupling
@@ -41,6 +42,7 @@ DECODERS: MutableMapping[str, Callable[[], Decoder]] = ChainMap(
     {
         "loss": LossBased,
         "auto": Auto,
+        "beam": Beam,
         "vote": Vote,
         "dag": Dag,
         "euclidean": Euclidean,

@@ -10,14 +10,15 @@ from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.shared import SharedLearner
 from outputcodes.learners.single_call import SingleCall
 from outputcodes.learners.trees.boosted_trees import BoostedTrees
+from outputcodes.learners.trees.column_tree import ColumnTree
 from outputcodes.learners.trees.stumps import BoostedStumps
-from outputcodes.learners.trees.tree import Tree
 
 __all__ = [
     "LEARNERS",
     "BoostedStumps",
     "BoostedTrees",
     "Certificate",
+    "ColumnTree",
     "FittedColumns",
     "KernelSVM",
     "Learner",
@@ -27,6 +28,5 @@ __all__ = [
     "Ridge",
     "SharedLearner",
     "SingleCall",
-    "Tree",
     "as_learner",
 ]

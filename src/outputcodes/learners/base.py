@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.validation import n_rows_of, take_rows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -44,6 +46,10 @@ class FittedColumns:
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of new X, or of `rows` of the `data` that `prepare` returned."""
         raise NotImplementedError
+
+    def on_demand(self, X: Any) -> MarginsOnDemand:
+        """Return the margins of new X for a search that reads a part of them; by default all, block by block."""
+        return MarginsByBlock(n_rows_of(X), lambda rows: self.margins(take_rows(X, np.arange(rows.start, rows.stop))))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""
@@ -178,6 +184,13 @@ class Learner:
         column.
         """
         raise NotImplementedError
+
+    def trains_nodes(self, data: Any, code: AnyCode) -> bool:
+        """Return whether `fit_columns` trains a tree code node by node, without its matrix and without column weights.
+
+        Columns with one sign are then trained too.
+        """
+        return False
 
     def grow_columns(
         self, data: Any, y: Rows, weight: Array | None, rows: Rows, n_jobs: int | None, seed: int

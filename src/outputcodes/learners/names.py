@@ -17,8 +17,8 @@ from outputcodes.learners.linear.ridge import Ridge
 from outputcodes.learners.per_column import PerColumn
 from outputcodes.learners.single_call import SingleCall
 from outputcodes.learners.trees.boosted_trees import BoostedTrees
+from outputcodes.learners.trees.column_tree import ColumnTree
 from outputcodes.learners.trees.stumps import BoostedStumps
-from outputcodes.learners.trees.tree import Tree
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     "boosted-trees": BoostedTrees,
@@ -27,7 +27,7 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
     "logistic": Logistic,
     "ridge": Ridge,
     "stumps": BoostedStumps,
-    "tree": Tree,
+    "tree": ColumnTree,
 }
 
 

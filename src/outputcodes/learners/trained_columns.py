@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import cut_margins
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns
 
 Rows = NDArray[np.intp]
@@ -43,6 +44,14 @@ class Columns:
         if self.fitted is None:
             return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
         return self.with_constants(cut_margins(self.fitted.margins(X, rows)))
+
+    def on_demand(self, X: Any) -> MarginsOnDemand:
+        """Return the margins of new X for a search that reads a part of them."""
+        if isinstance(X, RowBlocks):
+            X = X.joined()
+        if self.fitted is not None and self.live.all():
+            return self.fitted.on_demand(X)
+        return MarginsByBlock(n_rows_of(X), lambda rows: self.margins(take_rows(X, np.arange(rows.start, rows.stop))))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins (n, L) of new X after each round; for columns that are trained in rounds."""

@@ -21,8 +21,8 @@ from outputcodes._ground.validation import take_rows
 from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import code_for, rows_by_label
-from outputcodes.decoders import Softmax
 from outputcodes.decoders.classifier import resolved_for
+from outputcodes.decoders.path_probabilities import with_softmax
 from outputcodes.selection.metrics import row_losses
 from outputcodes.selection.results import Cell, Decoded, Measurement
 from outputcodes.training import TrainedCode
@@ -107,13 +107,13 @@ def _read(
     F = model.margins(X)
     shared = time.perf_counter() - start
     for name, given in decoders.items():
-        decoder = resolved_for(given, trained.loss)
+        decoder = resolved_for(given, trained.loss, trained.code)
         M = decoder.as_read(trained.code)
         if decoder.objection(M) is not None:
             continue
         decoder = trained.fit_decoder(decoder)
         if probable and not decoder.has_probabilities:
-            decoder = trained.fit_decoder(Softmax(decoder))
+            decoder = trained.fit_decoder(with_softmax(decoder))
         start = time.perf_counter()
         P = decoder.probabilities(F, M) if probable else None
         predicted = model.classes_[decoder.predict(F, M)]

@@ -67,7 +67,7 @@ def test_lead_of_a_column_is_its_difference_of_losses():
         assert found.lead[s] == pytest.approx(loss(M[found.rival, s] * f[s]) - loss(M[found.predicted, s] * f[s]))
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", [name for name in DECODERS if not DECODERS[name]().searches])
 def test_every_decoder_has_leads_and_those_of_a_new_one_are_differences_of_scores(name):
     model = fitted(decoder=name, code="all-pairs")
     decoder, M = model.decoder_, model.code_matrix_

@@ -13,7 +13,7 @@ from outputcodes import AdaBoostMH, AdaBoostOC, OutputCodeClassifier
 from outputcodes.app import tables
 from outputcodes.app.report import answers, explain
 from outputcodes.app.run import build
-from outputcodes.learners import BoostedStumps, KernelSVM, Tree
+from outputcodes.learners import BoostedStumps, ColumnTree, KernelSVM
 
 iris = load_iris(as_frame=True)
 X, y = iris.data, iris.target_names[iris.target]
@@ -22,7 +22,7 @@ X, y = iris.data, iris.target_names[iris.target]
 LINEAR = ["ridge", "logistic", "linear-svm", LogisticRegression(max_iter=1000), KernelSVM(kernel="linear")]
 SUMS = [
     *(OutputCodeClassifier(one, code="dense", random_state=0) for one in [*LINEAR, "tree", BoostedStumps(20)]),
-    OutputCodeClassifier(Tree(max_depth=3), code="all-pairs"),
+    OutputCodeClassifier(ColumnTree(max_depth=3), code="all-pairs"),
     AdaBoostMH(20),
     AdaBoostOC(20, random_state=0),
 ]

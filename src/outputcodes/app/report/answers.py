@@ -109,9 +109,10 @@ def answers(
     if isinstance(model, DecodingClassifier):
         code, margins, decoder = model.code_matrix_, model.margins(X), model.decoder_
         # Computed once: the margins of a kernel SVM are the expensive part.
-        scores: Array | None = decoder.scores(margins, code)
-        probabilities = decoder.probabilities(margins, code) if decoder.has_probabilities else None
-        predicted = decoder.predict(margins, code)
+        read = decoder.as_read(model.code_)
+        scores: Array | None = decoder.scores(margins, read)
+        probabilities = decoder.probabilities(margins, read) if decoder.has_probabilities else None
+        predicted = decoder.predict(margins, read)
     else:
         predicted = np.searchsorted(classes, model.predict(X))
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None

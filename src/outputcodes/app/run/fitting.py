@@ -29,6 +29,8 @@ from outputcodes.learners import LEARNERS
 # Errors of a fitted model are counted on about so many of its training rows.
 SUMMARISED_ROWS, FEW_ROWS = 100_000, 1000
 RACE_SECONDS = 60.0
+# The columns of a larger code are not summarised one by one.
+LARGEST_SUMMARISED = 1 << 20
 
 
 def fit_file(
@@ -158,9 +160,12 @@ def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_RO
     frame, labels = table.frame.iloc[some], table.target.to_numpy()[some]
     if not isinstance(final, DecodingClassifier):
         return {**summary, "training_error": float(np.mean(model.predict(frame) != labels))}
+    k, L = final.code_.shape
+    if k * L > LARGEST_SUMMARISED:
+        return {**summary, "training_error": float(np.mean(model.predict(frame) != labels))}
     y, M = np.searchsorted(final.classes_, labels), final.code_matrix_
     F = final.margins(model[:-1].transform(frame))
-    summary["training_error"] = float(np.mean(final.decoder_.predict(F, M) != y))
+    summary["training_error"] = float(np.mean(final.decoder_.predict(F, final.decoder_.as_read(final.code_)) != y))
     summary["column_errors"] = column_errors(F, y, M).round(6).tolist()
     if min_distance(M) > 0:
         summary["hamming_bound"] = float(hamming_error_bound(F, y, M))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.app.run import racing
+from outputcodes.app.run.fitting import LARGEST_SUMMARISED
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
 
@@ -62,7 +63,12 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))
     if isinstance(final, DecodingClassifier):
-        lines += ["", _labelled(str(describe(final.code_matrix_)), final.classes_)]
+        k, L = final.code_.shape
+        small = k * L <= LARGEST_SUMMARISED
+        words = (
+            _labelled(str(describe(final.code_matrix_)), final.classes_) if small else f"code: {k} classes, {L} columns"
+        )
+        lines += ["", words]
     if errors:
         lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]
     lines += ["", *race] if race else []

@@ -114,11 +114,11 @@ def _planned(table: Mapping[str, Callable[[], Any]]) -> list[tuple[str, Planning
 
 def _by_reason(reasons: Mapping[str, str | None]) -> list[str]:
     """A sentence for each reason with its names; none where everything would be left out."""
-    if all(reasons.values()):
+    if None not in reasons.values():
         return []
     groups: dict[str, list[str]] = {}
     for name, reason in reasons.items():
-        if reason is not None:
+        if reason:
             groups.setdefault(reason, []).append(name)
     return [f"{', '.join(names)}: {reason}." for reason, names in groups.items()]
 

@@ -14,7 +14,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from outputcodes._ground.planning import Planning, too_long_to_boost, too_many_rows
+from outputcodes._ground.planning import (
+    Planning,
+    first_reason,
+    many_classes,
+    too_long_to_boost,
+    too_many_rows,
+)
 from outputcodes._ground.validation import unknown_name
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.parameters import set_parameters
@@ -43,20 +49,22 @@ class System:
         return self.make()
 
 
+KERNEL, BOOSTING = first_reason(too_many_rows, many_classes), first_reason(too_long_to_boost, many_classes)
+
 # Output codes are measured against these. To add one, add its line.
 SYSTEMS: dict[str, System] = {
-    "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5)),
-    "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10)),
+    "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5, unsuited=many_classes)),
+    "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10, unsuited=many_classes)),
     # Its predictions are then those with the largest score, of which probabilities can be made.
-    "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=too_many_rows)),
+    "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=KERNEL)),
     "gradient-boost": System(GradientBoost, Planning(quick=True, cost=28)),
-    "hist-gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=too_long_to_boost)),
-    "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=too_many_rows)),
-    "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=too_long_to_boost)),
-    "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=too_long_to_boost)),
-    "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=too_long_to_boost)),
-    "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=too_long_to_boost)),
-    "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=too_long_to_boost)),
+    "hist-gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=BOOSTING)),
+    "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=KERNEL)),
+    "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=BOOSTING)),
+    "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=BOOSTING)),
+    "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING)),
+    "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING)),
+    "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING)),
 }
 
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.planning import Planning, too_many_rows_without_a_gpu
+from outputcodes._ground.planning import Planning, first_reason, many_classes, too_many_rows_without_a_gpu
 from outputcodes._ground.validation import is_on_device, take_rows
 from outputcodes._kernel_machines.device.backend import (
     Device,
@@ -104,7 +104,7 @@ class KernelSVM(KernelParameters, SharedLearner):
     array([0, 1, 2])
     """
 
-    planning = Planning(quick=True, cost=30, unsuited=too_many_rows_without_a_gpu)
+    planning = Planning(quick=True, cost=30, unsuited=first_reason(too_many_rows_without_a_gpu, many_classes))
     loss = "hinge"
     takes_sparse: ClassVar[bool] = True
     multiplies_features: ClassVar[bool] = True

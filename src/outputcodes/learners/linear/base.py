@@ -123,6 +123,9 @@ class LinearLearner(SharedLearner):
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):
             check_positive(name, getattr(self, name))
+        self._check_max_iter()
+
+    def _check_max_iter(self) -> None:
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r} must be an integer of at least 1.")
 

@@ -15,7 +15,7 @@ from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
-from outputcodes._ground.planning import Planning
+from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import check_n_jobs
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
@@ -95,7 +95,7 @@ class BoostedStumps(SharedLearner):
     array([ 1, 20, 20])
     """
 
-    planning = Planning(cost=60)
+    planning = Planning(cost=60, unsuited=many_classes)
     takes_nan: ClassVar[bool] = True
     loss = "exponential"
 

@@ -130,7 +130,7 @@ def _readings(model: Any, X: Any, y: NDArray[np.intp], held_out: Any, code: str)
     trained = final.train(view.fit_transform(X, y), y)
     F = final.margins(view.transform(held_out))
     for name in DECODERS.get(code, OTHER_CODES):
-        decoder = resolved_for(name, trained.loss)
+        decoder = resolved_for(name, trained.loss, trained.code)
         M = decoder.as_read(trained.code)
         if decoder.objection(M) is None:
             yield name, (trained.fit_decoder(decoder).scores(F, M), final.classes_)

@@ -1,4 +1,4 @@
-"""Tree as a margin learner: against a tree written out, its losses minimised by hand, and column by column."""
+"""ColumnTree as a margin learner: against a tree written out, its losses minimised by hand, and column by column."""
 
 import math
 import pickle
@@ -19,8 +19,8 @@ from outputcodes._histograms.costs import region_cost
 from outputcodes.codes import as_code
 from outputcodes.direct.trees import DecisionTree
 from outputcodes.learners import PerColumn
-from outputcodes.learners.trees import tree
-from outputcodes.learners.trees.tree import Tree
+from outputcodes.learners.trees import column_tree
+from outputcodes.learners.trees.column_tree import ColumnTree
 
 CRITERIA = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
 BINARY = np.array([[-1], [1]], dtype=np.int8)
@@ -29,7 +29,7 @@ X, y = load_digits(return_X_y=True)
 X, y = X[:400], y[:400]
 
 
-@parametrize_with_checks([Tree(criterion) for criterion in CRITERIA])
+@parametrize_with_checks([ColumnTree(criterion) for criterion in CRITERIA])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -44,7 +44,7 @@ def least_loss(p, m, loss):
 def test_the_cost_of_a_region_is_its_least_loss_and_the_answer_attains_it(criterion):
     weight = 1 + np.arange(150) % 3
     iris, species = load_iris(return_X_y=True)
-    learner = Tree(criterion, max_depth=2, smoothing=1e-12)
+    learner = ColumnTree(criterion, max_depth=2, smoothing=1e-12)
     fitted = learner.fit_columns(learner.prepare(iris), (species > 1).astype(int), BINARY, weight.astype(float))
     loss = plain_loss(learner.loss)
     assert learner.loss == CRITERIA[criterion]
@@ -60,11 +60,11 @@ def test_the_cost_of_a_region_is_its_least_loss_and_the_answer_attains_it(criter
 @pytest.mark.parametrize(("p", "m"), [(1.0, 1.0), (3.0, 0.5), (0.01, 7.0), (40.0, 41.0)])
 def test_the_compiled_cost_is_that_of_the_docstring(criterion, p, m):
     value, _ = least_loss(p, m, plain_loss(CRITERIA[criterion]))
-    cost = region_cost(np.array([p, m]), tree.CRITERIA[criterion])
+    cost = region_cost(np.array([p, m]), column_tree.CRITERIA[criterion])
     assert cost == pytest.approx(COSTS[criterion](p, m), rel=1e-12)
     # "for "gini" half of it", as the docstring says: 2 W₊W₋/W, where the least squared loss is 4 W₊W₋/W.
     assert cost == pytest.approx(value / (2 if criterion == "gini" else 1), rel=1e-6)
-    assert 'for "gini" half of it' in " ".join(Tree.__doc__.split())
+    assert 'for "gini" half of it' in " ".join(ColumnTree.__doc__.split())
 
 
 def sides(x, categorical):
@@ -104,7 +104,7 @@ def test_no_question_is_better_than_the_first(criterion, seed):
         return sum(COSTS[criterion](p, m) if p and m else 0.0 for p, m in (weights(side), weights(~side)))
 
     questions = [side for f in range(3) for side in sides(Z[:, f], f == 2) if side.any() and not side.all()]
-    learner = Tree(criterion, max_depth=1, categorical_features=[2])
+    learner = ColumnTree(criterion, max_depth=1, categorical_features=[2])
     fitted = learner.fit_columns(learner.prepare(Z), (s > 0).astype(int), BINARY, w)
     F = fitted.margins(Z)[:, 0]
     asked = next(side for side in questions if (F[side] == F[side][0]).all() and (F[~side] == F[~side][0]).all())
@@ -120,7 +120,7 @@ def test_no_question_is_better_than_the_first(criterion, seed):
 def test_all_columns_at_once_are_each_alone(criterion, code):
     shared, alone = (
         OutputCodeClassifier(estimator, code=code, random_state=0).fit(X, y, sample_weight=1 + y % 3)
-        for estimator in (Tree(criterion), PerColumn(Tree(criterion)))
+        for estimator in (ColumnTree(criterion), PerColumn(ColumnTree(criterion)))
     )
     assert np.allclose(shared.margins(X), alone.margins(X), atol=1e-9)
     assert shared.margin_loss_ == CRITERIA[criterion]
@@ -130,7 +130,7 @@ def test_all_columns_at_once_are_each_alone(criterion, code):
 def test_a_column_is_the_tree_of_the_multiclass_classifier(criterion):
     # Digits have many equally good questions: both must choose the same.
     weight = 1.0 + np.arange(400) % 3
-    one = Tree(criterion, bins="exact").fit(X, y > 4, weight).columns_
+    one = ColumnTree(criterion, bins="exact").fit(X, y > 4, weight).columns_
     other = DecisionTree(criterion=criterion).fit(X, y > 4, weight).tree_
     for name in ("kind", "feature", "threshold", "missing_left", "left"):
         assert np.array_equal(getattr(one.nodes, name), getattr(other.nodes, name))
@@ -139,11 +139,11 @@ def test_a_column_is_the_tree_of_the_multiclass_classifier(criterion):
 
 def test_deep_trees_fit_distinct_examples_as_scikit_learns():
     M = as_code("dense").draw(10, random_state=0).matrix()
-    learner = Tree()
+    learner = ColumnTree()
     F = learner.fit_columns(learner.prepare(X), y, M).margins(X)
     assert (np.sign(F) == M[y]).all()
     for depth in (1, 2):
-        ours = np.sign(Tree("gini", max_depth=depth).fit(X, y > 4).decision_function(X)) > 0
+        ours = np.sign(ColumnTree("gini", max_depth=depth).fit(X, y > 4).decision_function(X)) > 0
         theirs = DecisionTreeClassifier(max_depth=depth).fit(X, y > 4).predict(X)
         assert (ours == theirs).all()
 
@@ -152,10 +152,10 @@ def test_many_values_are_cut_into_bins_or_tried_one_by_one():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(500, 5))
     labels = (Z[:, 0] + Z[:, 1] ** 2 + 0.3 * rng.normal(size=500) > 0.5).astype(int)
-    exact = Tree("gini", bins="exact").fit(Z, labels)
+    exact = ColumnTree("gini", bins="exact").fit(Z, labels)
     assert exact.score(Z, labels) == 1.0
     # Few bins can't: their thresholds are the only ones asked for.
-    coarse = Tree("gini", bins=4).fit(Z, labels)
+    coarse = ColumnTree("gini", bins=4).fit(Z, labels)
     nodes = coarse.columns_.nodes
     for f in range(5):
         asked = np.unique(nodes.threshold[(nodes.kind == 0) & (nodes.feature == f)])
@@ -164,14 +164,14 @@ def test_many_values_are_cut_into_bins_or_tried_one_by_one():
     ranks = np.argsort(np.argsort(Z, axis=0), axis=0).astype(float)
     ours, theirs = (
         model.fit(ranks, labels)
-        for model in (Tree("gini", max_depth=3, bins="exact"), DecisionTreeClassifier(max_depth=3))
+        for model in (ColumnTree("gini", max_depth=3, bins="exact"), DecisionTreeClassifier(max_depth=3))
     )
     assert (ours.predict(ranks) == theirs.predict(ranks)).all()
 
 
 @everyone
 def test_the_same_bits_for_any_number_of_threads(criterion):
-    learner, M = Tree(criterion), as_code("all-pairs").draw(10).matrix()
+    learner, M = ColumnTree(criterion), as_code("all-pairs").draw(10).matrix()
     data = learner.prepare(X)
     one, two, three = (learner.fit_columns(data, y, M, n_jobs=n) for n in (1, 2, 3))
     for other in (two, three):
@@ -180,7 +180,7 @@ def test_the_same_bits_for_any_number_of_threads(criterion):
 
 
 def test_rows_and_weights_of_columns():
-    learner = Tree()
+    learner = ColumnTree()
     rows, M = np.arange(0, 400, 3), as_code("all-pairs").draw(10).matrix()
     data = learner.prepare(X)
     part = learner.fit_columns(data, y, M, rows=rows)
@@ -194,28 +194,31 @@ def test_rows_and_weights_of_columns():
 
 
 def test_growth_stops_where_it_is_told_to():
-    for learner in (Tree(min_region=50), Tree(min_gain=0.02), Tree(max_depth=3)):
+    for learner in (ColumnTree(min_region=50), ColumnTree(min_gain=0.02), ColumnTree(max_depth=3)):
         fitted = learner.fit(X, y > 4).columns_
-        assert 1 < fitted.n_leaves[0] < Tree().fit(X, y > 4).columns_.n_leaves[0]
-    assert Tree(min_region=400).fit(X, y > 4).columns_.n_leaves.tolist() == [1]
-    inner = Tree(min_region=50).fit(X, y > 4).columns_
+        assert 1 < fitted.n_leaves[0] < ColumnTree().fit(X, y > 4).columns_.n_leaves[0]
+    assert ColumnTree(min_region=400).fit(X, y > 4).columns_.n_leaves.tolist() == [1]
+    inner = ColumnTree(min_region=50).fit(X, y > 4).columns_
     assert (inner.weights[inner.nodes.kind >= 0].sum(axis=1) > 50).all()
 
 
 def test_missing_values_and_new_categories():
-    model = Tree(categorical_features=[0]).fit([[1.0], [1], [7], [3], [np.nan], [np.nan]], [0, 0, 0, 1, 1, 1])
+    model = ColumnTree(categorical_features=[0]).fit([[1.0], [1], [7], [3], [np.nan], [np.nan]], [0, 0, 0, 1, 1, 1])
     assert model.predict([[1.0], [7], [3], [np.nan]]).tolist() == [0, 0, 1, 1]
     # What was never missing goes to the heavier side, as does a category never seen.
-    assert Tree(categorical_features=[0]).fit([[1.0], [1], [3]], [0, 0, 1]).predict([[np.nan], [5]]).tolist() == [0, 0]
-    assert Tree().fit([[1.0], [2], [3]], [0, 1, 1]).predict([[np.nan]]).tolist() == [1]
+    assert ColumnTree(categorical_features=[0]).fit([[1.0], [1], [3]], [0, 0, 1]).predict([[np.nan], [5]]).tolist() == [
+        0,
+        0,
+    ]
+    assert ColumnTree().fit([[1.0], [2], [3]], [0, 1, 1]).predict([[np.nan]]).tolist() == [1]
 
 
 def test_as_it_is_used():
     iris, species = load_iris(return_X_y=True)
-    model = OutputCodeClassifier(Tree(), code="one-vs-all").fit(iris, species)
+    model = OutputCodeClassifier(ColumnTree(), code="one-vs-all").fit(iris, species)
     assert model.score(iris, species) == 1.0
     assert np.array_equal(pickle.loads(pickle.dumps(model)).margins(iris), model.margins(iris))
-    assert clone(Tree("gini", max_depth=3)).get_params()["max_depth"] == 3
+    assert clone(ColumnTree("gini", max_depth=3)).get_params()["max_depth"] == 3
 
 
 @pytest.mark.parametrize(
@@ -231,6 +234,6 @@ def test_as_it_is_used():
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        Tree(**parameters).fit(X, y > 4)
+        ColumnTree(**parameters).fit(X, y > 4)
     with pytest.raises(ValueError, match="X has 3 features, but the trees were trained on 64"):
-        Tree(max_depth=1).fit(X, y > 4).columns_.margins(X[:, :3])
+        ColumnTree(max_depth=1).fit(X, y > 4).columns_.margins(X[:, :3])

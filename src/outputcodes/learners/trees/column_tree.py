@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.planning import Planning
+from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
@@ -31,7 +31,7 @@ CRITERIA = {"entropy": ENTROPY, "gini": GINI, "kearns-mansour": KEARNS_MANSOUR}
 LOSS_OF = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
 
 
-class Tree(SharedLearner):
+class ColumnTree(SharedLearner):
     """A decision tree as a margin learner.
 
     A region with the weights W₊ and W₋ of the two signs is split by the question about one feature for which the total
@@ -91,14 +91,14 @@ class Tree(SharedLearner):
     >>> from sklearn.datasets import load_iris
     >>> from outputcodes import OutputCodeClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = OutputCodeClassifier(Tree(max_depth=2), code="one-vs-all").fit(X, y)
+    >>> model = OutputCodeClassifier(ColumnTree(max_depth=2), code="one-vs-all").fit(X, y)
     >>> model.predict(X[[0, 60, 120]])
     array([0, 1, 2])
     >>> model.columns_.fitted.n_leaves
     array([2, 3, 4])
     """
 
-    planning = Planning(cost=55)
+    planning = Planning(cost=55, unsuited=many_classes)
     takes_nan: ClassVar[bool] = True
 
     def __init__(
@@ -154,23 +154,23 @@ class Tree(SharedLearner):
         signed = class_weights(M, column_weight) * M
         features = Features(data.codes, data.n_bins, data.offsets, data.low, data.high, data.categorical)
         depth = np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
-        trees: list[ColumnTree] = []
+        trees: list[GrowingTree] = []
 
-        def start(j: int) -> ColumnTree:
+        def start(j: int) -> GrowingTree:
             own = signed[y[rows], j] * (1.0 if weight is None else weight[rows])
             rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
-            return ColumnTree(features, len(y), rows[own != 0], own[own != 0], rules)
+            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules)
 
         for first in range(0, M.shape[1], COLUMNS_AT_A_TIME):
             growing = over_blocks(start, range(first, min(first + COLUMNS_AT_A_TIME, M.shape[1])), n_jobs)
             trees += growing
             while growing:
-                over_blocks(ColumnTree.advance, growing, n_jobs)
+                over_blocks(GrowingTree.advance, growing, n_jobs)
                 growing = [tree for tree in growing if not tree.finished]
                 progress.reached(len(trees) - len(growing), M.shape[1])
         return self._joined(trees, data.X.shape[1])
 
-    def _joined(self, trees: list[ColumnTree], n_features: int) -> FittedTrees:
+    def _joined(self, trees: list[GrowingTree], n_features: int) -> FittedTrees:
         """Concatenate all trees."""
         n_nodes = np.array([len(tree.counts) for tree in trees])
         n_numbers = np.array([len(tree.nodes.pool) for tree in trees])
@@ -197,7 +197,7 @@ class Tree(SharedLearner):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number.")
 
 
-class ColumnTree:
+class GrowingTree:
     """The tree of one column, growing or finished."""
 
     def __init__(self, features: Features, n: int, rows: Rows, own: Array, rules: Rules) -> None:

@@ -1,0 +1,27 @@
+"""The parameter `class_weight`, as scikit-learn understands it, for classes that may have no rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+
+Array = NDArray[np.float64]
+
+
+def class_weights(given: Any, classes: NDArray[Any], y: NDArray[np.intp], weight: Array | None) -> Array | None:
+    """Return the factor of each class, 1 for one without rows; None for 1 each.
+
+    >>> class_weights("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), None)
+    array([0.66666667, 2.        ])
+    """
+    if given is None:
+        return None
+    present = np.unique(y)
+    weights = np.ones(len(classes))
+    weights[present] = compute_class_weight(given, classes=classes[present], y=classes[y], sample_weight=weight)
+    if not ((weights > 0) & np.isfinite(weights)).all():
+        raise ValueError(f"class_weight={given!r} must hold positive numbers only.")
+    return weights

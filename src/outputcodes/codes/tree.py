@@ -1,0 +1,169 @@
+"""Trees of classes with many branches: few columns see each class, and each column few classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from outputcodes._ground.drawn_code import DrawnCode, Rows
+from outputcodes._ground.planning import Planning, few_classes
+from outputcodes._ground.tree_code import TreeCode, grown
+from outputcodes._ground.validation import take_rows
+from outputcodes.codes._balanced_means import BalancedMeans, class_centroids
+from outputcodes.codes._data_driven import check_problem
+from outputcodes.codes.base import Code, checked_integer
+
+
+class Tree(Code):
+    """A tree of classes in which every node is a small one-vs-all problem over its children; for many classes.
+
+    The column of a child is +1 on its own classes, -1 on those of its siblings and 0 on all others, so that a column is
+    trained on few rows, and a row is decoded by few columns: with a tree code the default decoder is a beam search,
+    `decoders.Beam`. Training and prediction grow with the logarithm of the number of classes, not with the number.
+
+    Parameters
+    ----------
+    arity : int, default=64
+        The largest number of children of a node that has nodes below it.
+    leaf_size : int, default=100
+        A node with at most so many classes has the classes themselves as children.
+    n_trees : int, default=1
+        The number of trees, whose scores are added. Each splits the classes in another way.
+    method : {"k-means", "random"}, default="k-means"
+        How the classes of a node are split into groups of equal size: by balanced spherical k-means on the centroids of
+        the classes, which must be numbers, dense or sparse; or at random.
+    hierarchy : mapping, optional
+        Groups that are known: from each label to its path, the names of its groups from the largest to the smallest,
+        such as {"cat": ("animals", "mammals")}. `arity`, `leaf_size` and `method` are not used, and there is one tree.
+        Labels must be those of y, no more and no fewer.
+
+    Notes
+    -----
+    A class with a single row has a column like any other. A tree is the wrong code for few features with dense values,
+    where the classes of a node are not separated by linear columns: there one-vs-all and nearest centroids are better.
+
+    References
+    ----------
+    Y. Prabhu, A. Kag, S. Harsola, R. Agrawal, M. Varma. Parabel: partitioned label trees for extreme classification
+    with application to dynamic search advertising. WWW 2018. S. Khandagale, H. Xiao, R. Babbar. Bonsai: diverse and
+    shallow trees for extreme multi-label classification. Machine Learning 109, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = OutputCodeClassifier("linear-svm", code=Tree(arity=3, leaf_size=4), random_state=0).fit(X / 16, y)
+    >>> model.code_
+    TreeCode of 10 classes: 1 trees, 4 nodes, 13 columns
+    >>> model.predict_topk(X[:2] / 16, 2).labels
+    array([[0, 9],
+           [1, 8]])
+    """
+
+    planning = Planning(quick=True, cost=15, unsuited=few_classes)
+
+    def __init__(
+        self,
+        arity: int = 64,
+        leaf_size: int = 100,
+        n_trees: int = 1,
+        method: Literal["k-means", "random"] = "k-means",
+        hierarchy: Mapping[Any, Sequence[Any]] | None = None,
+    ) -> None:
+        self.arity = arity
+        self.leaf_size = leaf_size
+        self.n_trees = n_trees
+        self.method = method
+        self.hierarchy = hierarchy
+
+    @property
+    def needs_problem(self) -> bool:  # type: ignore[override]
+        """Whether the tree is made from data: k-means needs their centroids, a hierarchy their labels."""
+        return self.hierarchy is not None or self.method == "k-means"
+
+    def _check_parameters(self) -> None:
+        checked_integer("arity", self.arity, 2, "a node has at least two children")
+        checked_integer("leaf_size", self.leaf_size, 2, "a node has at least two children")
+        checked_integer("n_trees", self.n_trees, 1, "it is the number of trees")
+        if self.method not in ("k-means", "random"):
+            raise ValueError(f"method={self.method!r} must be 'k-means' or 'random'.")
+        if self.hierarchy is not None and self.n_trees > 1:
+            raise ValueError(f"n_trees={self.n_trees} must be 1 with a hierarchy, which is one tree.")
+        if self.hierarchy is not None and not isinstance(self.hierarchy, Mapping):
+            raise ValueError(f"hierarchy must be a mapping {{label: path}}, got {type(self.hierarchy).__name__}.")
+
+    def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
+        if self.needs_problem:
+            check_problem(self, problem)
+        if self.hierarchy is not None:
+            return given_tree(self.hierarchy, problem.classes)
+        means = None if self.method == "random" else BalancedMeans(_centroids(problem, k))
+
+        def split(classes: Rows, _: Any) -> list[tuple[Rows, Any]] | None:
+            if len(classes) <= self.leaf_size:
+                return None
+            n_groups = min(self.arity, -(-len(classes) // self.leaf_size))
+            if means is None:
+                groups = [np.sort(part) for part in np.array_split(rng.permutation(classes), n_groups)]
+            else:
+                groups = means.split(classes, n_groups, rng)
+            return [(group, None) for group in groups]
+
+        return grown(k, [(np.arange(k), None)] * self.n_trees, split)
+
+
+def _centroids(problem: Any, k: int) -> sp.csr_array:
+    X = take_rows(problem.X, None if len(problem.rows) == len(problem.y) else problem.rows)
+    try:
+        if not sp.issparse(X):
+            X = np.asarray(X, dtype=np.float64)
+        sums = class_centroids(X, problem.labels, problem.row_weight(), k)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X is not a table of numbers, which k-means needs; use Tree(method='random'): {error}"
+        ) from error
+    if not np.isfinite(sums.data).all():
+        raise ValueError("X has missing or infinite values, which k-means can't read; use Tree(method='random').")
+    return sums
+
+
+def given_tree(hierarchy: Mapping[Any, Sequence[Any]], labels: NDArray[Any] | None) -> TreeCode:
+    """Return the code of a given hierarchy for sorted labels.
+
+    >>> paths = {"cat": ("animal", "mammal"), "cow": ("animal", "mammal"), "hen": ("animal",), "ivy": ("plant",)}
+    >>> given_tree(paths, np.array(["cat", "cow", "hen", "ivy"])).matrix()
+    array([[ 1, -1,  1, -1,  1, -1],
+           [ 1, -1,  1, -1, -1,  1],
+           [ 1, -1, -1,  1,  0,  0],
+           [-1,  1,  0,  0,  0,  0]], dtype=int8)
+    """
+    if labels is None:
+        raise ValueError("A hierarchy is one of labels: use it in a classifier, OutputCodeClassifier(code=Tree(...)).")
+    known, present = set(hierarchy), labels.tolist()
+    if lacking := [label for label in present if label not in known]:
+        raise ValueError(f"hierarchy has no path for the labels {lacking[:5]} of y; give every label a path.")
+    if unknown := sorted(known - set(present), key=str):
+        raise ValueError(f"hierarchy has labels that y lacks, {unknown[:5]}; remove them.")
+    paths = []
+    for label in present:
+        path = hierarchy[label]
+        if isinstance(path, str) or not isinstance(path, Sequence):
+            raise ValueError(f"hierarchy[{label!r}]={path!r} must be a tuple or list of the names of its groups.")
+        paths.append(tuple(path))
+
+    def split(classes: Rows, depth: int) -> list[tuple[Rows, Any]] | None:
+        groups: dict[Any, list[int]] = {}
+        for r in classes.tolist():
+            # A path that ends here is a child of its own.
+            key = ("group", paths[r][depth]) if depth < len(paths[r]) else ("class", r)
+            groups.setdefault(key, []).append(r)
+        if all(kind == "class" for kind, _ in groups):
+            return None
+        return [(np.array(group), depth + 1) for group in groups.values()]
+
+    return grown(len(present), [(np.arange(len(present)), 0)], split)
