@@ -6,7 +6,7 @@ import pytest
 from outputcodes._histograms import column_growth
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.column_growth import whole_weights
-from outputcodes._histograms.regions import fill, fill_signed
+from outputcodes._histograms.regions import fill, fill_two_signs
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.tree import Tree
 
@@ -35,7 +35,7 @@ def filled_vectors(data, words, rows):
 
 def filled_signed(data, signed, rows):
     histogram = np.full(2 * data.offsets[-1], 7)
-    fill_signed(data.codes, rows.astype(np.uint32), data.offsets, signed, histogram)
+    fill_two_signs(data.codes, rows.astype(np.uint32), data.offsets, signed, histogram)
     return histogram
 
 

@@ -25,7 +25,7 @@ from outputcodes._histograms.column_splits import (
     read_choice,
 )
 from outputcodes._histograms.growth import is_final, write_question
-from outputcodes._histograms.regions import fill_signed, move_sibling, part_rows
+from outputcodes._histograms.regions import fill_two_signs, move_sibling, part_rows
 
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
 MOST_KEPT, KEPT_WORDS = 32, 1 << 20
@@ -148,7 +148,7 @@ def part_column(features, signed, rules, nodes, growth, slot, groups, choice):  
             if not small_final and not are_few(small_last - small_first, growth):
                 own = take_free(growth, own)
             histogram, whole = growth.histograms[own], growth.histograms[slot]
-            fill_signed(features.codes, rows[small_first:small_last], features.offsets, signed, histogram)
+            fill_two_signs(features.codes, rows[small_first:small_last], features.offsets, signed, histogram)
             move_sibling(whole, histogram, 0, len(whole))
             own = own if own > SCRATCH else np.int64(-1)
             left_slot, right_slot = (own, slot) if left_small else (slot, own)
@@ -174,7 +174,7 @@ def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):
             budget -= growth.histograms.shape[1] // 2
             if slot < 0:
                 slot = take_free(growth, np.int64(SCRATCH))
-                fill_signed(features.codes, rows[first:last], features.offsets, signed, growth.histograms[slot])
+                fill_two_signs(features.codes, rows[first:last], features.offsets, signed, growth.histograms[slot])
         histogram = growth.histograms[max(slot, SCRATCH)]
         for f in range(d):
             if few:

@@ -47,7 +47,7 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
 
 
 @njit(**ENTRY, inline="always")
-def fill_signed(codes, rows, offsets, signed, histogram):  # type: ignore[no-untyped-def]
+def fill_two_signs(codes, rows, offsets, signed, histogram):  # type: ignore[no-untyped-def]
     """Do the same for vectors of two numbers of which one is 0: (w, 0) where signed = w > 0, (0, w) where it is -w."""
     d = len(offsets) - 1
     clear_bins(histogram, 0, 2 * offsets[d])
