@@ -9,9 +9,10 @@ import pytest
 from outputcodes._ground.blocks import threads
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.questions import find_leaves
+from outputcodes._histograms.regions import fill
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import fill, high, low, n_words, pack
+from outputcodes._histograms.vector_sums import high, low, n_words, pack
 
 
 def sample(m, seed, categories=False):
@@ -94,7 +95,7 @@ def test_every_leaf_is_parted_by_the_best_question(m, categories, min_rows, seed
         # One more leaf than before: the one whose question gains most.
         grower = Grower(data, np.arange(40), m, n_words(m), n_leaves)
         assert grower.grow(vectors.words, rules, 100) == n_leaves
-        segments = grower.tree.segments[:n_leaves]
+        segments = grower.tree.leaves[:n_leaves, :2]
         grown = [np.sort(grower.tree.order[first:last].astype(int)) for first, last in segments]
         gains = [best_gain(data, values, rows, m, l2, min_rows) for rows in regions]
         before = sum(worth(values[rows], m, l2) for rows in regions)
@@ -114,8 +115,10 @@ def test_threads_that_share_the_features_grow_the_same_tree(m, categories):
     shared.large_leaf = 1  # every leaf is large
     with threads(3) as run:
         shared.grow(vectors.words, rules, 100, run)
-    for part in ("order", "segments", "nodes", "subsets", "gains"):
+    for part in ("order", "leaves", "nodes", "gains"):
         np.testing.assert_array_equal(getattr(alone.tree, part), getattr(shared.tree, part))
+    assert (alone.subsets is not None) == categories
+    np.testing.assert_array_equal(alone.subsets, shared.subsets)
 
 
 @pytest.mark.parametrize("categories", [False, True])
@@ -124,7 +127,7 @@ def test_rows_find_their_leaves_by_codes_and_by_values(categories):
     grower = Grower(data, np.arange(40), 6, 4, 8)
     grower.grow(vectors.words, SplitRules(1.0, 1), 100)
     expected = np.empty(40, int)
-    for leaf, (first, last) in enumerate(grower.tree.segments):
+    for leaf, (first, last) in enumerate(grower.tree.leaves[:, :2]):
         expected[grower.tree.order[first:last]] = leaf
     order, segments = grower.part(np.arange(40, dtype=np.uint32))
     for leaf, (first, last) in enumerate(segments):
@@ -161,6 +164,6 @@ def test_a_share_of_the_features_is_asked_about():
         np.testing.assert_array_equal(alone.tree.nodes, grower.tree.nodes)
         reached = np.empty(40, np.intp)
         find_leaves(data.X, 0, nodes, reached)
-        for leaf, (first, last) in enumerate(grower.tree.segments):
+        for leaf, (first, last) in enumerate(grower.tree.leaves[:, :2]):
             np.testing.assert_array_equal(leaves[reached[grower.tree.order[first:last]]], leaf)
     assert asked == {0, 1, 2}

@@ -1,5 +1,9 @@
 """GradientBoost and the learner "boosted-trees": what the trees of all rounds predict, and what does not change it."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -235,3 +239,20 @@ def test_rows_that_a_column_leaves_out_do_not_move_it():
     np.testing.assert_array_equal(alone[:, 0] > 0, y[:100] == 0)
     # Both signs are equally frequent without class 2.
     assert learner.fit_columns(data, y, np.array([[1], [-1], [0]])).forest.base == pytest.approx(0)
+
+
+def test_a_process_that_compiles_gives_the_same_bits_as_one_that_loads(tmp_path):
+    # A compiled function that several others contain would be another one for whichever is loaded first.
+    script = (
+        "import hashlib, numpy as np\n"
+        "from outputcodes import GradientBoost\n"
+        "rng = np.random.default_rng(0)\n"
+        "y = rng.integers(0, 100, 3000)\n"
+        "X = rng.normal(size=(100, 8))[y] + rng.normal(size=(3000, 8))\n"
+        "P = GradientBoost(6, random_state=0).fit(X, y).predict_proba(X)\n"
+        "print(hashlib.sha256(P.tobytes()).hexdigest())"
+    )
+    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    first, later = (subprocess.run(command, env=own, capture_output=True, text=True, check=True) for _ in range(2))
+    assert first.stdout == later.stdout

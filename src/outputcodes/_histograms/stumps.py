@@ -28,14 +28,23 @@ from outputcodes._ground.lanes import LANES, add_lanes_by_sign, aligned_zeros, s
 LEAST_ERROR = 1e-10
 # The histograms of as many features as fit in cache, 512 KiB, are filled in one pass.
 TILE_VALUES = 1 << 16
+# Histograms are sums over blocks of so many rows of the table, in the order of the blocks: whoever has one block at a
+# time gets the same bits. Features with more bins than MANY_BINS, most of them empty in a block, are summed row by row.
+BLOCK_ROWS = 1 << 16
+MANY_BINS = 1 << 14
 
 
 class Part(NamedTuple):
-    """Rows sorted by class; the rows of the r-th class that occurs are starts[r]..starts[r+1]-1."""
+    """Rows in blocks, sorted by class within each.
+
+    The rows of run r, those of one class in one block, are starts[r]..starts[r+1]-1; the runs of block b are
+    blocks[b]..blocks[b+1]-1.
+    """
 
     codes: NDArray[Any]
     V: NDArray[np.float64]
     starts: NDArray[np.int64]
+    blocks: NDArray[np.int64]
 
 
 class State(NamedTuple):
@@ -71,6 +80,7 @@ class HistogramRoom(NamedTuple):
     """Work arrays: histograms of a tile of features, one feature's sides and scores, factors of the weights."""
 
     histogram: NDArray[np.float64]
+    of_block: NDArray[np.float64]
     of_class: NDArray[np.float64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
@@ -89,6 +99,7 @@ def make_histogram_room(n_bins: NDArray[np.int64]) -> tuple[Cut, HistogramRoom]:
     feature, cut = np.zeros((2, LANES), dtype=np.int64)
     return Cut(np.empty(LANES), feature, cut, np.empty((LANES, 5))), HistogramRoom(
         aligned_zeros(tile, widest, 2 * LANES),
+        aligned_zeros(tile, widest if widest <= MANY_BINS else 1, 2 * LANES),
         aligned_zeros(tile, widest, LANES),
         left,
         right,
@@ -99,20 +110,53 @@ def make_histogram_room(n_bins: NDArray[np.int64]) -> tuple[Cut, HistogramRoom]:
     )
 
 
+def by_block_and_class(rows: NDArray[np.intp], y: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order of rows of the table in blocks, by class within each, where y are the classes of these rows.
+
+    >>> by_block_and_class(np.array([0, 1, 2, BLOCK_ROWS]), np.array([1, 0, 1, 0]))
+    array([1, 0, 2, 3])
+    """
+    return np.lexsort((y, rows // BLOCK_ROWS))
+
+
+def runs_of(rows: NDArray[np.intp], y: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the `starts` and `blocks` of a `Part` with these rows of the table, in order, and their classes.
+
+    >>> runs_of(np.array([1, 0, 2, BLOCK_ROWS]), np.array([0, 1, 1, 0]))
+    (array([0, 1, 3, 4]), array([0, 2, 3]))
+    """
+    new_block = np.diff(rows // BLOCK_ROWS, prepend=-1) != 0
+    starts = np.append(np.flatnonzero(new_block | (np.diff(y, prepend=-1) != 0)), len(y))
+    return starts, np.searchsorted(starts, np.append(np.flatnonzero(new_block), len(y)))
+
+
 @njit(nogil=True, cache=True)
-def fill_histograms(part, first, last, histogram, of_class):  # type: ignore[no-untyped-def]
-    """Set histogram[f, b] to (W+ of each lane, W- of each lane) of the rows with code b in feature first + f.
+def fill_histograms(part, first, last, histogram, of_block, of_class):  # type: ignore[no-untyped-def]
+    """Set histogram[f, b] to (W+ of each lane, W- of each lane) of the rows with code b in feature first + f."""
+    total, more = histogram.reshape(-1), of_block.reshape(-1)
+    cells = (last - first) * histogram.shape[1]
+    for block in range(len(part.blocks) - 1):
+        in_place = block == 0 or histogram.shape[1] > MANY_BINS
+        sums = total if in_place else more
+        if block == 0 or not in_place:
+            for q in range(cells * 2 * LANES):
+                sums[q] = 0.0
+        fill_block(part, block, first, last, histogram.shape[1], sums, of_class.reshape(-1))
+        if not in_place:
+            for q in range(cells * 2 * LANES):
+                total[q] += more[q]
+
+
+@njit(inline="always")
+def fill_block(part, block, first, last, bins, sums, sums_of_class):  # type: ignore[no-untyped-def]
+    """Add the weights of the rows of a block to the histograms `sums`, with so many bins each.
 
     Within a class, a lane has one sign. Signed weights are therefore summed per class and separated by sign afterwards,
     unless the class has so few rows compared with the bins that this is slower.
     """
-    codes, V, starts = part
-    bins = histogram.shape[1]
+    codes, starts, blocks, rows = part.codes, part.starts, part.blocks, part.V.reshape(-1)
     cells = (last - first) * bins
-    sums, sums_of_class, rows = histogram.reshape(-1), of_class.reshape(-1), V.reshape(-1)
-    for q in range(cells * 2 * LANES):
-        sums[q] = 0.0
-    for r in range(len(starts) - 1):
+    for r in range(blocks[block], blocks[block + 1]):
         if starts[r + 1] - starts[r] < 3 * bins:
             for i in range(starts[r], starts[r + 1]):
                 for f in range(first, last):
@@ -174,7 +218,7 @@ def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # 
         choice.score[lane] = np.inf
     for first in range(0, n_features, len(room.histogram)):
         last = min(first + len(room.histogram), n_features)
-        fill_histograms(part, first, last, room.histogram, room.of_class)
+        fill_histograms(part, first, last, room.histogram, room.of_block, room.of_class)
         for f in range(first, last):
             bins = n_bins[f]
             histogram = room.histogram[f - first]

@@ -1,8 +1,8 @@
 """A tree on rows with vectors, grown leaf by leaf: the leaf whose question gains most is parted next.
 
-The rows of leaf l are order[segments[l, 0] : segments[l, 1]]. Parting it fills the histogram of the smaller side; that
-of the other side is the difference. Every feature has its own part of a histogram and its own best cut, so that threads
-may share the features of large leaves, and the tree is the same for any number of them.
+The rows of a leaf are a segment of `order`. Parting it fills the histogram of the smaller side; that of the other side
+is the difference. Every feature has its own part of a histogram and its own best cut, so that threads may share the
+features of large leaves, and the tree is the same for any number of them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,11 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
-from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.costs import halfway
+from outputcodes._ground.compiling import ENTRY, INNER
+from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
-from outputcodes._histograms.vector_splits import (
-    FeatureCuts,
-    LeafSplits,
-    SplitRules,
-    choose_feature,
-    find_cuts,
-    mark_subset,
-)
-from outputcodes._histograms.vector_sums import fill, move_sibling, n_words
+from outputcodes._histograms.regions import fill, move_sibling, part_rows
+from outputcodes._histograms.vector_splits import FeatureCuts, LeafSplits, SplitRules, find_cuts, mark_subset
 
 # A leaf with fewer values is not worth waking threads for.
 LARGE_LEAF = 1 << 19
@@ -44,25 +37,27 @@ class BinnedFeatures(NamedTuple):
     categorical: NDArray[np.bool_]
 
 
+# What is known of a leaf, and of the growth as a whole.
+FIRST, LAST, DEPTH, NODE, SLOT = 0, 1, 2, 3, 4
+N_LEAVES, N_NODES, SMALL, LARGE = 0, 1, 2, 3
+
+
 class GrowingTree(NamedTuple):
     """The state of the growth. `nodes` are (feature or -1, last code, missing on the left, left child, leaf).
 
-    `counts` are the numbers of leaves and nodes; slots[l] says which of the histograms is that of leaf l. `parted` are
-    the smaller and the larger leaf whose questions are still to be found, or -1.
+    `leaves` are (first and last place in `order`, depth, node, number of the histogram). `heights` are the numbers of
+    leaves and nodes, and the smaller and the larger leaf whose questions are still to be found, or -1. `goes_left` is
+    room for the side of each code of a feature.
     """
 
     order: NDArray[np.uint32]
     spare: NDArray[np.uint32]
-    segments: NDArray[np.int64]
-    depth: NDArray[np.int64]
-    node_of: NDArray[np.int64]
+    leaves: NDArray[np.int64]
     nodes: NDArray[np.int64]
-    subsets: NDArray[np.bool_]
     gains: NDArray[np.float64]
     histograms: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    parted: NDArray[np.int64]
+    heights: NDArray[np.int64]
+    goes_left: NDArray[np.uintp]
 
 
 def values_above(data: Binned, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -107,22 +102,26 @@ class Grower:
         edges = np.linspace(0, self.n_asked, n_tiles + 1).astype(np.int64)
         self.tiles = [range(first, last) for first, last in itertools.pairwise(edges.tolist())]
         self.splits = LeafSplits(np.zeros(max_leaves), np.zeros((max_leaves, 3), np.int64))
-        self.cuts = FeatureCuts(np.zeros((2, self.n_asked)), np.zeros((2, self.n_asked, 2), np.int64))
+        self.cuts = FeatureCuts(
+            np.zeros((2, self.n_asked)),
+            np.zeros((2, self.n_asked, 2), np.int64),
+            np.zeros(2),
+            np.zeros((self.n_asked, 2, words), np.int64),
+        )
         n_nodes = 2 * max_leaves - 1
-        widest = int(data.n_bins[data.categorical].max(initial=0)) + 1
+        # The categories that go to the left at each node; None saves compiling what only categories need.
+        self.subsets: NDArray[np.bool_] | None = None
+        if data.categorical.any():
+            self.subsets = np.zeros((n_nodes, int(data.n_bins[data.categorical].max()) + 1), bool)
         self.tree = GrowingTree(
             self.rows.copy(),
             np.empty(len(rows), np.uint32),
-            np.zeros((max_leaves, 2), np.int64),
-            np.zeros(max_leaves, np.int64),
-            np.zeros(max_leaves, np.int64),
+            np.zeros((max_leaves, 5), np.int64),
             np.zeros((n_nodes, 5), np.int64),
-            np.zeros((n_nodes, widest), bool),
             np.zeros(n_nodes),
             np.zeros((max_leaves, size), np.int64),
-            np.arange(max_leaves),
-            np.zeros(2, np.int64),
-            np.zeros(2, np.int64),
+            np.zeros(4, np.int64),
+            np.zeros(int(data.n_bins.max()) + 1, np.uintp),
         )
 
     def ask_about(self, seed: tuple[int, ...]) -> None:
@@ -139,207 +138,172 @@ class Grower:
 
     def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
-        features, m, cuts, tree = self.features, self.m, self.cuts, self.tree
+        m, cuts, tree = None if self.m == 6 else self.m, self.cuts, self.tree  # see `find_cuts`
+        where = self.features, words, m, rules, self.subsets
         large = self.large_leaf if len(self.tiles) > 1 else np.iinfo(np.int64).max
-        start_growth(self.rows, tree)
-        while go_on(features, words, m, rules, max_depth, large, self.splits, cuts, tree):
-            run(lambda tile: find_in_tile(features, words, m, rules, cuts, tree, tile.start, tile.stop), self.tiles)
-            choose(features, m, rules, cuts, self.splits, tree)
-        return int(tree.counts[0])
+        self._start()
+        while go_on(*where, max_depth, large, self.splits, cuts, tree):
+            run(lambda tile: find_in_tile(*where, cuts, tree, tile.start, tile.stop), self.tiles)
+            choose(rules, cuts, self.splits, tree)
+        return int(tree.heights[N_LEAVES])
+
+    def _start(self) -> None:
+        """Make one leaf of all rows, whose question is still to be found."""
+        tree = self.tree
+        tree.order[:], tree.leaves[:], tree.leaves[:, SLOT] = self.rows, 0, np.arange(len(tree.leaves))
+        tree.nodes[0], tree.leaves[0, LAST], tree.gains[:] = (-1, 0, 0, 0, 0), len(self.rows), 0.0
+        tree.heights[:] = 1, 1, 0, -1
 
     def part(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return other rows in the order of their leaves, and the segment of each leaf."""
-        order, segments = np.empty_like(rows), np.empty((len(self.tree.segments), 2), np.int64)
-        part_others(self.features, rows, self.tree, order, segments)
-        return order, segments
+        leaves, n_leaves = np.empty(len(rows), np.uint32), len(self.tree.leaves)
+        find_leaf_numbers(self.features, rows, self.subsets, self.tree.nodes, leaves)
+        segments = np.zeros((n_leaves, 2), np.int64)
+        segments[:, 1] = np.cumsum(np.bincount(leaves, minlength=n_leaves))
+        segments[1:, 0] = segments[:-1, 1]
+        # NumPy sorts small types by their digits, which is faster.
+        return rows[np.argsort(leaves.astype(np.min_scalar_type(n_leaves)), kind="stable")], segments
 
     def questions(self) -> tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]:
         """Return the tree with thresholds in place of codes, the leaf of each node (-1 for none), and the gains."""
-        data, tree, n_nodes = self.data, self.tree, int(self.tree.counts[1])
-        length = 0
-        if data.categorical.any():
-            asked = self.chosen[tree.nodes[:n_nodes, 0][tree.nodes[:n_nodes, 0] >= 0]]
-            length = int(data.n_bins[asked[data.categorical[asked]]].sum())
-        nodes, leaf = empty_nodes(n_nodes, length), np.full(n_nodes, -1)
-        bins = data.n_bins, data.offsets, data.categorical, data.low, data.high, self.above
-        write_questions(tree, self.chosen, *bins, nodes, leaf)
-        return nodes, leaf, tree.gains[:n_nodes].copy()
+        data, n_nodes = self.data, int(self.tree.heights[N_NODES])
+        numbers, gains = self.tree.nodes[:n_nodes], self.tree.gains[:n_nodes].copy()
+        asking = np.flatnonzero(numbers[:, 0] >= 0)
+        asked, cut, missing_left, left, _ = numbers[asking].T
+        f = self.chosen[asked]
+        at = data.offsets[f] + cut
+        above = self.above[at]
+        length = np.where(data.categorical[f], data.n_bins[f], 0)
+        nodes, leaf = empty_nodes(n_nodes, int(length.sum())), numbers[:, 4].copy()
+        nodes.kind[asking], nodes.feature[asking], nodes.left[asking] = AXIS, f, left
+        nodes.missing_left[asking], leaf[asking] = missing_left == 1, -1
+        # After the last bin, missing values are alone on the right.
+        nodes.threshold[asking] = np.where(above == np.inf, np.inf, midpoints(data.high[at], above))
+        used = 0
+        for q in np.flatnonzero(length):
+            assert self.subsets is not None  # some feature is categorical
+            node, values = asking[q], data.low[data.offsets[f[q]] :][: length[q]]
+            on_left = self.subsets[node, : length[q]]
+            nodes.kind[node], nodes.threshold[node] = SUBSET, on_left.sum()
+            nodes.at[node], nodes.length[node] = used, length[q]
+            nodes.pool[used : used + length[q]] = np.concatenate([values[on_left], values[~on_left]])
+            used += length[q]
+        return nodes, leaf, gains
 
 
-@njit(nogil=True, cache=True)
-def write_questions(tree, chosen, n_bins, offsets, categorical, low, high, above, nodes, leaf):  # type: ignore[no-untyped-def]
-    """Write the nodes of a grown tree, with values in place of codes."""
-    used = 0
-    for node in range(len(leaf)):
-        asked, cut, missing_left, left, own = tree.nodes[node]
-        if asked < 0:
-            leaf[node] = own
-            continue
-        f = chosen[asked]
-        nodes.feature[node], nodes.left[node], nodes.missing_left[node] = f, left, missing_left == 1
-        start = offsets[f]
-        if not categorical[f]:
-            nodes.kind[node] = AXIS
-            # After the last bin, missing values are alone on the right.
-            last = above[start + cut] == np.inf
-            nodes.threshold[node] = np.inf if last else halfway(high[start + cut], above[start + cut])
-            continue
-        nodes.kind[node], nodes.at[node], nodes.length[node] = SUBSET, used, n_bins[f]
-        for side in (True, False):
-            for b in range(n_bins[f]):
-                if tree.subsets[node, b] == side:
-                    nodes.pool[used] = low[start + b]
-                    used += 1
-            if side:
-                nodes.threshold[node] = used - nodes.at[node]
-
-
-@njit(nogil=True, cache=True)
-def start_growth(rows, tree):  # type: ignore[no-untyped-def]
-    """Make one leaf of all rows, whose question is still to be found."""
-    tree.order[:] = rows
-    tree.counts[0], tree.counts[1] = 1, 1
-    for leaf in range(len(tree.slots)):
-        tree.slots[leaf] = leaf
-    tree.segments[0, 0], tree.segments[0, 1], tree.depth[0], tree.node_of[0] = 0, len(rows), 0, 0
-    tree.nodes[0, 0], tree.nodes[0, 4] = -1, 0
-    tree.parted[0], tree.parted[1] = 0, -1
-
-
-@njit(nogil=True, cache=True)
-def go_on(features, words, m, rules, max_depth, large, splits, cuts, tree):  # type: ignore[no-untyped-def]
+@njit(**ENTRY)
+def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree):  # type: ignore[no-untyped-def]
     """Part leaves until all are used or no question gains anything; return False.
 
     Return True before that if a leaf of `large` or more values was made: `find_in_tile` and `choose` are then to find
     the questions of the leaves that were parted.
     """
-    d = len(features.n_bins)
+    d, heights, leaves, gains = len(features.n_bins), tree.heights, tree.leaves, splits.gain
     while True:
-        small = tree.parted[0]
+        small = heights[SMALL]
         if small >= 0:
-            if (tree.segments[small, 1] - tree.segments[small, 0]) * d >= large:
+            if (leaves[small, LAST] - leaves[small, FIRST]) * d >= large:
                 return True
-            find_in_tile(features, words, m, rules, cuts, tree, 0, d)
-            choose(features, m, rules, cuts, splits, tree)
-        if tree.counts[0] == len(tree.segments):
+            find_in_tile(features, words, m, rules, subsets, cuts, tree, 0, d)
+            choose(rules, cuts, splits, tree)
+        if heights[N_LEAVES] == len(leaves):
             return False
-        leaf, gain = -1, 0.0
-        for other in range(tree.counts[0]):
-            if splits.gain[other] > gain * (1.0 + TIE):
-                leaf, gain = other, splits.gain[other]
+        leaf, gain = np.int64(-1), 0.0  # typed: a literal would be compiled for itself
+        for other in range(heights[N_LEAVES]):
+            if gains[other] > gain * (1.0 + TIE):
+                leaf, gain = other, gains[other]  # type: ignore[assignment]
         if leaf < 0:
             return False
-        part_leaf(features, m, leaf, rules, max_depth, splits, tree)
+        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree)
 
 
-@njit(nogil=True, cache=True)
-def find_in_tile(features, words, m, rules, cuts, tree, first, last):  # type: ignore[no-untyped-def]
+@njit(**ENTRY, inline="always")
+def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  # type: ignore[no-untyped-def]
     """Fill the histograms of the leaves that were parted for the features first..last-1, and find their best cuts."""
-    small, large = tree.parted[0], tree.parted[1]
-    histogram, own = tree.histograms[tree.slots[small]], tree.order[tree.segments[small, 0] : tree.segments[small, 1]]
-    fill(features.codes, own, features.offsets, words, first, last, histogram)
-    if len(own) >= 2 * rules.min_rows:
-        find_cuts(histogram, features, m, rules, first, last, cuts.worth[0], cuts.which[0])
-    if large >= 0:
-        width, rest = words.shape[1], tree.histograms[tree.slots[large]]
-        move_sibling(rest, histogram, features.offsets[first] * width, features.offsets[last] * width)
-        find_cuts(rest, features, m, rules, first, last, cuts.worth[1], cuts.which[1])
+    leaves, histograms, offsets = tree.leaves, tree.histograms, features.offsets
+    small, large = tree.heights[SMALL], tree.heights[LARGE]
+    histogram, own = histograms[leaves[small, SLOT]], tree.order[leaves[small, FIRST] : leaves[small, LAST]]
+    fill(features.codes, own, offsets, words, first, last, histogram)
+    for leaf in range(2):
+        if leaf == 1:
+            if large < 0:
+                break
+            width, whole = words.shape[1], histograms[leaves[large, SLOT]]
+            move_sibling(whole, histogram, offsets[first] * width, offsets[last] * width)
+            histogram = whole
+        elif len(own) < 2 * rules.min_rows:
+            continue
+        find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf)
 
 
-@njit(nogil=True, cache=True)
-def choose(features, m, rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
-    """Choose the questions of the leaves that were parted among the best cuts of the features."""
+@njit(**ENTRY, inline="always")
+def choose(rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
+    """Make the best cuts of all features the questions of the leaves that were parted; the gain is 0 without one."""
+    heights, leaves, worths, cut_of, whole = tree.heights, tree.leaves, cuts.worth, cuts.which, cuts.whole
+    gains, which = splits.gain, splits.which
     for side in range(2):
-        leaf = tree.parted[side]
+        leaf = heights[SMALL + side]
         if leaf < 0:
             continue
-        tree.parted[side], splits.gain[leaf] = -1, 0.0
-        if tree.segments[leaf, 1] - tree.segments[leaf, 0] >= 2 * rules.min_rows:
-            histogram = tree.histograms[tree.slots[leaf]]
-            choose_feature(histogram, features, m, rules, cuts.worth[side], cuts.which[side], leaf, splits)
+        heights[SMALL + side], gains[leaf], which[leaf, 0] = -1, 0.0, -1
+        if leaves[leaf, LAST] - leaves[leaf, FIRST] < 2 * rules.min_rows:
+            continue
+        best = whole[side]
+        for f in range(worths.shape[1]):
+            if worths[side, f] > best * (1.0 + TIE):
+                best, which[leaf, 0] = worths[side, f], f
+                which[leaf, 1], which[leaf, 2] = cut_of[side, f, 0], cut_of[side, f, 1]
+        gains[leaf] = best - whole[side]
 
 
-@njit(nogil=True, cache=True)
-def part_rows(rows, spare, codes, f, goes_left):  # type: ignore[no-untyped-def]
-    """Put the rows first whose code goes to the left; return their number.
-
-    Which way a row goes is unpredictable, so that writing to both sides is faster than a branch.
-    """
-    one = np.uintp(1)
-    left, right = np.uintp(0), np.uintp(0)
-    for row in rows:
-        rows[left] = row
-        spare[right] = row
-        goes = goes_left[codes[row, f]]
-        left += goes
-        right += one - goes
-    rows[left:] = spare[:right]
-    return np.int64(left)
-
-
-@njit(nogil=True, cache=True)
-def part_leaf(features, m, leaf, rules, max_depth, splits, tree):  # type: ignore[no-untyped-def]
+@njit(**INNER)
+def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree):  # type: ignore[no-untyped-def]
     """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
-    which, codes, order = splits.which[leaf], features.codes, tree.order
-    f, cut, side = which[0], which[1], which[2]
-    missing, first, last = features.n_bins[f], tree.segments[leaf, 0], tree.segments[leaf, 1]
-    node, new, child = tree.node_of[leaf], tree.counts[0], tree.counts[1]
-    histogram, subset = tree.histograms[tree.slots[leaf]], tree.subsets[node]
-    width = n_words(m)
+    which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
+    f, cut, side, goes_left = which[leaf, 0], which[leaf, 1], which[leaf, 2], tree.goes_left
+    missing, first, last = features.n_bins[f], leaves[leaf, FIRST], leaves[leaf, LAST]
+    node, slot, new, child = leaves[leaf, NODE], leaves[leaf, SLOT], heights[N_LEAVES], heights[N_NODES]
+    histogram, width = tree.histograms[slot], words.shape[1]
     start = features.offsets[f] * width
-    if side < 0:
-        mark_subset(histogram, start, missing, m, cut, -1 - side, rules.l2, subset)
-    goes_left = np.zeros(missing + 1, np.uintp)
-    for code in range(missing + 1):
-        goes_left[code] = subset[code] if side < 0 else code <= cut or (side == 1 and code == missing)
-    middle = first + part_rows(order[first:last], tree.spare, codes, np.uintp(f), goes_left)
-    record = tree.nodes[node]
-    record[0], record[1], record[2], record[3], record[4] = f, cut, side, child, -1
-    tree.gains[node], tree.gains[child], tree.gains[child + 1] = splits.gain[leaf], 0.0, 0.0
-    if side < 0:
-        record[2] = subset[missing]
-    elif histogram[start + (missing + 1) * width - 1] == 0:
+    for code in range(missing):
+        goes_left[code] = code <= cut
+    goes_left[missing] = side == 1
+    if subsets is not None and side < 0:
+        mark_subset(histogram, start, missing, 6 if m is None else m, cut, -1 - side, rules.l2, subsets[node])
+        for code in range(missing + 1):
+            goes_left[code] = subsets[node, code]
+    middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), goes_left)
+    n_left, n_right = middle - first, last - middle
+    missing_left = goes_left[missing] != 0
+    if side >= 0 and histogram[start + (missing + 1) * width - 1] == 0:
         # The last word has the count of rows: missing values that are still to come follow the larger side.
-        record[2] = middle - first >= last - middle
-    tree.nodes[child, 0], tree.nodes[child, 4] = -1, leaf
-    tree.nodes[child + 1, 0], tree.nodes[child + 1, 4] = -1, new
-    tree.counts[0], tree.counts[1] = new + 1, child + 2
-    tree.segments[leaf, 1], tree.segments[new, 0], tree.segments[new, 1] = middle, middle, last
-    tree.depth[leaf] += 1
-    tree.depth[new] = tree.depth[leaf]
-    tree.node_of[leaf], tree.node_of[new] = child, child + 1
-    splits.gain[leaf], splits.gain[new] = 0.0, 0.0
-    if tree.counts[0] == len(tree.segments) or tree.depth[leaf] >= max_depth:
-        return
-    if middle - first <= last - middle:
+        missing_left = n_left >= n_right
+    nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3], nodes[node, 4] = f, cut, missing_left, child, -1
+    tree.gains[node] = gains[leaf]
+    heights[N_LEAVES], heights[N_NODES] = new + 1, child + 2
+    for p in range(2):
+        own = new if p else leaf
+        nodes[child + p, 0], nodes[child + p, 4], leaves[own, NODE], gains[own] = -1, own, child + p, 0.0
+    leaves[leaf, LAST], leaves[new, FIRST], leaves[new, LAST] = middle, middle, last
+    leaves[leaf, DEPTH] += 1
+    leaves[new, DEPTH] = leaves[leaf, DEPTH]
+    if new + 1 < len(leaves) and leaves[leaf, DEPTH] < max_depth:
+        small, large = (leaf, new) if n_left <= n_right else (new, leaf)
+        heights[SMALL], heights[LARGE] = small, large
         # The histogram of the whole becomes that of the larger side.
-        tree.slots[leaf], tree.slots[new] = tree.slots[new], tree.slots[leaf]
-        tree.parted[0], tree.parted[1] = leaf, new
-    else:
-        tree.parted[0], tree.parted[1] = new, leaf
+        leaves[small, SLOT], leaves[large, SLOT] = leaves[new, SLOT], slot
 
 
-@njit(nogil=True, cache=True)
-def part_others(features, rows, tree, order, segments):  # type: ignore[no-untyped-def]
-    """Sort other rows by the leaves that they reach."""
-    leaves = np.empty(len(rows), np.int64)
-    segments[:] = 0
+@njit(**ENTRY)
+def find_leaf_numbers(features, rows, subsets, nodes, leaves):  # type: ignore[no-untyped-def]
+    """Set leaves[p] to the leaf that rows[p] reaches, by its codes."""
     for p in range(len(rows)):
         node = 0
-        while tree.nodes[node, 0] >= 0:
-            record = tree.nodes[node]
-            f, code = record[0], features.codes[rows[p], record[0]]
-            if features.categorical[f]:
-                goes_left = tree.subsets[node, code]
-            else:
-                goes_left = record[2] == 1 if code == features.n_bins[f] else code <= record[1]
-            node = record[3] if goes_left else record[3] + 1
-        leaves[p] = tree.nodes[node, 4]
-        segments[leaves[p], 1] += 1
-    for leaf in range(len(segments)):
-        segments[leaf, 0] = segments[leaf - 1, 1] if leaf > 0 else 0
-        segments[leaf, 1] += segments[leaf, 0]
-    at = segments[:, 0].copy()
-    for p in range(len(rows)):
-        order[at[leaves[p]]] = rows[p]
-        at[leaves[p]] += 1
+        while nodes[node, 0] >= 0:
+            f = nodes[node, 0]
+            code = features.codes[rows[p], f]
+            left = nodes[node, 2] == 1 if code == features.n_bins[f] else code <= nodes[node, 1]
+            if subsets is not None and features.categorical[f]:
+                left = subsets[node, code]
+            node = nodes[node, 3] if left else nodes[node, 3] + 1
+        leaves[p] = nodes[node, 4]

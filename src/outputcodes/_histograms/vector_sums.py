@@ -1,9 +1,8 @@
-"""Histograms of vectors: for every bin of every feature, the sum of a row vector over the rows of a region.
+"""Row vectors of gradients as whole numbers, whose sums are exact.
 
 A row vector is m gradients, one curvature and a 1 that counts rows. Its entries are whole numbers of 32 bits, two of
-them in one word of 64: the sum of the words is the sum of both halves. Sums of whole numbers are exact, so a histogram
-does not depend on the order of the rows, on blocks or on threads, and the histogram of a sibling is a difference
-without rounding. Gradients are rounded to about 1e-9 of the sum of their sizes.
+them in one word of 64: the sum of the words is the sum of both halves. Gradients are rounded to about 1e-9 of the sum
+of their sizes.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from outputcodes._ground.compiling import ENTRY
 
 # The sizes of all rows together stay below this, and so does every partial sum.
 LARGEST_SUM = 2.0**30
@@ -26,7 +27,7 @@ class Vectors(NamedTuple):
     curvature_unit: float
 
 
-@njit(nogil=True, cache=True)
+@njit(**ENTRY, inline="always")
 def n_words(m):  # type: ignore[no-untyped-def]
     """Return how many words hold m gradients, a curvature and a count."""
     return (m + 3) // 2
@@ -41,7 +42,9 @@ def pack(G: NDArray[np.float32], h: NDArray[np.float32], out: NDArray[np.int64])
     >>> high(vectors.words[:, 0]) * vectors.curvature_unit, low(vectors.words[:, 1])
     (array([1., 1.]), array([1, 1]))
     """
-    sizes = sum_sizes(G, h)
+    sizes = np.zeros(G.shape[1] + 1)
+    sum_sizes(G, h, sizes)
+    sizes *= 1.0 + 1e-4  # a little too large rather than too small
     # Rounding adds half a unit per row at most.
     room = LARGEST_SUM - len(h)
     gradient_unit = max(sizes[:-1].max(initial=0.0), 1e-300) / room
@@ -50,13 +53,12 @@ def pack(G: NDArray[np.float32], h: NDArray[np.float32], out: NDArray[np.int64])
     return Vectors(out, gradient_unit, curvature_unit)
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
-def sum_sizes(G, h):  # type: ignore[no-untyped-def]
-    """Return Σ|G| of each column, and Σh behind them, a little too large rather than too small."""
+@njit(**ENTRY, fastmath={"reassoc"})
+def sum_sizes(G, h, sums):  # type: ignore[no-untyped-def]
+    """Add Σ|G| of each column, and Σh behind them."""
     n, m = G.shape
-    sums = np.zeros(m + 1)
     for first in range(0, n, 1024):
-        last = min(first + 1024, n)
+        last = first + 1024 if first + 1024 < n else n
         for j in range(m):
             part = np.float32(0.0)
             for i in range(first, last):
@@ -66,10 +68,9 @@ def sum_sizes(G, h):  # type: ignore[no-untyped-def]
         for i in range(first, last):
             part += h[i]
         sums[m] += part
-    return sums * (1.0 + 1e-4)
 
 
-@njit(nogil=True, cache=True)
+@njit(**ENTRY)
 def pack_words(G, h, per_gradient, per_curvature, words):  # type: ignore[no-untyped-def]
     """Write the rounded numbers: even entries in the low halves of the words, odd ones in the high halves."""
     n, m = G.shape
@@ -87,55 +88,13 @@ def pack_words(G, h, per_gradient, per_curvature, words):  # type: ignore[no-unt
             words[i, m // 2 + 1] = count
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(**ENTRY)
 def low(word):  # type: ignore[no-untyped-def]
     """Return the even one of the two numbers in a word."""
     return (word << 32) >> 32
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(**ENTRY)
 def high(word):  # type: ignore[no-untyped-def]
     """Return the odd one: what is left when the even one is taken away."""
     return (word - ((word << 32) >> 32)) >> 32
-
-
-@njit(nogil=True, cache=True)
-def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
-    """Set histogram[offsets[f] + b] to the sum of the vectors of `rows` with code b, for the features first..last-1.
-
-    `histogram` is flat, with as many words per bin as a row has.
-    """
-    width = words.shape[1]
-    histogram[offsets[first] * width : offsets[last] * width] = 0
-    if width == 4:
-        fill_four(codes, rows, offsets, words, np.uintp(first), np.uintp(last), histogram)
-        return
-    for i in rows:
-        for f in range(first, last):
-            at = (offsets[f] + codes[i, f]) * width
-            for q in range(width):
-                histogram[at + q] += words[i, q]
-
-
-@njit(nogil=True, cache=True)
-def fill_four(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
-    """Add vectors of four words, the usual number. Unsigned numbers as indices are never counted from the end."""
-    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
-    for i in rows:
-        a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
-        f = first
-        while f < last:
-            at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
-            histogram[at] += a
-            histogram[at + one] += b
-            histogram[at + two] += c
-            histogram[at + three] += e
-            f += one
-
-
-@njit(nogil=True, cache=True)
-def move_sibling(parent, small, start, stop):  # type: ignore[no-untyped-def]
-    """Turn a part of a region's histogram into that of what `small`, a part of the region, leaves."""
-    whole, part = parent[start:stop], small[start:stop]
-    for q in range(len(whole)):
-        whole[q] -= part[q]

@@ -19,23 +19,30 @@ from math import exp, sqrt
 from numba import njit
 
 from outputcodes._ground.lanes import LANES, add_lanes_by_sign, scale_lanes_by_sign, sum_lanes
-from outputcodes._histograms.stumps import fill_histograms, sum_sides
+from outputcodes._histograms.stumps import MANY_BINS, fill_histograms, sum_sides
 
 CONFIDENT, DISCRETE, ABSTAINING, RANKING = range(4)
 
 
 @njit(nogil=True, cache=True)
-def fill_signed(part, first, last, histogram):  # type: ignore[no-untyped-def]
-    """Write histogram[f, b, lane], the sum of V over the rows with code b in feature first + f."""
-    codes, V, _ = part
+def fill_signed(part, first, last, histogram, of_block):  # type: ignore[no-untyped-def]
+    """Write histogram[f, b, lane], the sum of V over the rows with code b in feature first + f, block by block."""
+    codes, V, starts, blocks = part
     bins = histogram.shape[1]
-    sums, rows = histogram.reshape(-1), V.reshape(-1)
-    for q in range((last - first) * bins * LANES):
-        sums[q] = 0.0
-    for i in range(len(codes)):
-        for f in range(first, last):
-            at = ((f - first) * bins + codes[i, f]) * LANES
-            sum_lanes(sums, at, sums, at, rows, i * LANES)
+    total, more, rows = histogram.reshape(-1), of_block.reshape(-1), V.reshape(-1)
+    for block in range(len(blocks) - 1):
+        in_place = block == 0 or bins > MANY_BINS
+        sums = total if in_place else more
+        if block == 0 or not in_place:
+            for q in range((last - first) * bins * LANES):
+                sums[q] = 0.0
+        for i in range(starts[blocks[block]], starts[blocks[block + 1]]):
+            for f in range(first, last):
+                at = ((f - first) * bins + codes[i, f]) * LANES
+                sum_lanes(sums, at, sums, at, rows, i * LANES)
+        if not in_place:
+            for q in range((last - first) * bins * LANES):
+                total[q] += more[q]
 
 
 @njit(nogil=True, cache=True)
@@ -53,7 +60,7 @@ def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, wor
     if kind == RANKING:
         score_ranking(part, n_bins, categorical, offsets, first, last, room, worth)
         return
-    fill_histograms(part, first, last, room.histogram, room.of_class)
+    fill_histograms(part, first, last, room.histogram, room.of_block, room.of_class)
     for f in range(first, last):
         bins, place = n_bins[f], offsets[f]
         histogram = room.histogram[f - first]
@@ -85,7 +92,7 @@ def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, wor
 def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):  # type: ignore[no-untyped-def]
     """Score tests for RANKING, which need not be separated by sign."""
     signed, score, total = room.of_class, room.score, room.left[0]
-    fill_signed(part, first, last, signed)
+    fill_signed(part, first, last, signed, room.of_block)
     for f in range(first, last):
         bins, place = n_bins[f], offsets[f]
         h = signed[f - first].reshape(-1)
@@ -130,7 +137,7 @@ def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[n
 
     Rows alternate along the first axis, so that an addition need not wait for the previous one.
     """
-    codes, V, _ = part
+    codes, V, _, _ = part
     turns, step = len(sides), sides[0].size
     sums, rows = sides.reshape(-1), V.reshape(-1)
     for i in range(len(V)):
@@ -141,7 +148,7 @@ def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[n
 @njit(nogil=True, cache=True)
 def reweight_sides(part, feature, bins, cut, categorical, factors):  # type: ignore[no-untyped-def]
     """Multiply V[i, lane] by factors[side, sign, lane]."""
-    codes, V, _ = part
+    codes, V, _, _ = part
     by, rows = factors.reshape(-1), V.reshape(-1)
     for i in range(len(V)):
         side = side_of(codes[i, feature], bins, cut, categorical)

@@ -13,7 +13,7 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.stumps import HistogramRoom, Part, make_histogram_room
+from outputcodes._histograms.stumps import HistogramRoom, Part, by_block_and_class, make_histogram_room, runs_of
 from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 
 Rows = NDArray[np.intp]
@@ -48,18 +48,18 @@ class ColumnWeights:
     Attributes
     ----------
     order : ndarray of shape (n,)
-        The rows sorted by class.
+        The rows in blocks, sorted by class within each.
     V : ndarray of shape (blocks, n, LANES)
-        Signed weights, with rows sorted by class and columns in blocks; the absolute values initially sum to 1.
+        Signed weights, with rows in this order and columns in blocks; the absolute values initially sum to 1.
     total, n_pairs : float, int
         The sum of the pair weights before they were scaled to 1, and the number of pairs.
     """
 
     def __init__(self, binned: Binned, y: Rows, signed: Array, weight: Array, kind: int, run: Run) -> None:
         self.binned, self.kind, self.run, self.L = binned, kind, run, signed.shape[1]
-        self.order = np.argsort(y, kind="stable")
+        self.order = by_block_and_class(np.arange(len(y)), y)
         y, weight, self.codes = y[self.order], weight[self.order], binned.codes[self.order]
-        self.starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
+        self.runs = runs_of(self.order, y)
         self.V = aligned_zeros(*lane_blocks(len(y), self.L))
         for V, columns in zip(self.V, self._columns(), strict=True):
             own = signed[:, columns]
@@ -129,7 +129,7 @@ class ColumnWeights:
         return (slice(first, min(first + LANES, self.L)) for first in range(0, self.L, LANES))
 
     def _part(self, block: int) -> Part:
-        return Part(self.codes, self.V[block], self.starts)
+        return Part(self.codes, self.V[block], *self.runs)
 
     def _question(self, test: SharedTest) -> tuple[int, int, int, bool]:
         return (

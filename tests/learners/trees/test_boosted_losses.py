@@ -64,7 +64,7 @@ def test_multinomial_newton_steps(k):
     y, weight = rng.integers(k, size=N), rng.random(N) + 0.5
     state = Multinomial(y, weight, k, np.arange(N))
     F, _, _, _, order, segments = moved(state, k)
-    tree = type("Tree", (), {"order": order, "segments": segments})
+    tree = type("Tree", (), {"order": order, "leaves": segments})
     values = stepped(state, tree)
     P = softmax(F, axis=1)
     for leaf, (first, last) in enumerate(segments):
@@ -103,7 +103,7 @@ def test_logistic_gradients_and_steps():
     mean, errors = state.loss(np.arange(N))
     assert mean == pytest.approx(loss(F).sum() / size.sum(), abs=1e-5)
     assert errors == pytest.approx((size * (sign * F <= 0)).sum() / size.sum())
-    tree = type("Tree", (), {"order": order, "segments": segments})
+    tree = type("Tree", (), {"order": order, "leaves": segments})
     values = stepped(state, tree)
     for leaf, (first, last) in enumerate(segments):
         rows = order[first:last]

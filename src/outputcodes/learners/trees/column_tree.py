@@ -14,13 +14,14 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
+from outputcodes._histograms.column_growth import grow_column, start_growth, whole_weights
+from outputcodes._histograms.column_splits import Features, make_groups
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
 from outputcodes._histograms.splits import FoundSplit
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_trees import FittedTrees
-from outputcodes.learners.trees.grow_column import ColumnGrowth, Features, grow_column, make_groups
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -200,28 +201,21 @@ class ColumnTree(SharedLearner):
 class GrowingTree:
     """The tree of one column, growing or finished."""
 
+    counts: Array
+
     def __init__(self, features: Features, n: int, rows: Rows, own: Array, rules: Rules) -> None:
         self.features = features
-        self.signed = np.zeros(n)
-        self.signed[rows] = own
-        weight = np.abs(own).sum()
-        self.rules = rules._replace(least_gain=rules.least_gain * weight)
+        whole, self.unit = whole_weights(own)
+        self.signed = np.zeros(n, np.int64)
+        self.signed[rows] = whole
+        self.rules = rules._replace(least_gain=rules.least_gain * float(np.abs(whole).sum()))
         n_nodes = 2 * len(rows) - 1
         if rules.max_depth < 31:
             n_nodes = min(n_nodes, 2 ** (rules.max_depth + 1) - 1)
         categorical = features.n_bins[features.categorical]
         self.nodes = empty_nodes(n_nodes, n_nodes // 2 * int(categorical.max(initial=0)))
-        self.growth = ColumnGrowth(
-            np.empty((n_nodes, 2)),
-            rows.astype(np.uint32),
-            np.zeros((len(rows) + 1, 4), dtype=np.int64),
-            np.array([0, 1, 0]),
-            np.empty(len(features.n_bins)),
-        )
-        self.counts = self.growth.counts
-        self.counts[0] = own[own > 0].sum(), -own[own < 0].sum()
-        self.growth.stack[0] = 0, 0, len(rows), 0
-        self.growth.heights[0] = not is_final(self.counts[0], len(rows), 0, self.rules)
+        self.growth = start_growth(rows, whole, n_nodes, features.n_bins)
+        self.growth.heights[0] = not is_final(self.growth.counts[0], len(rows), 0, self.rules)
         self.finished = False
 
     def advance(self) -> None:
@@ -230,9 +224,9 @@ class GrowingTree:
         choice = FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
         groups = make_groups(self.features.n_bins)
         grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
-        stack, n_nodes, pool = self.growth.heights
+        stack, n_nodes, pool, _ = self.growth.heights
         self.finished = stack == 0
         if self.finished:
             self.nodes = trimmed(self.nodes, n_nodes, pool)
-            self.counts = self.counts[:n_nodes].copy()
+            self.counts = self.growth.counts[:n_nodes].astype(np.float64) * self.unit
             del self.growth, self.signed

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
-from outputcodes._histograms.stumps import Part, State, Stumps, boost, make_histogram_room
+from outputcodes._histograms.stumps import Part, State, Stumps, boost, by_block_and_class, make_histogram_room, runs_of
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.losses import as_loss
 
@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 
 
 class StumpSample:
-    """The rows of all columns, sorted by class: codes, classes, weights or None, margins to continue from or None."""
+    """The rows of all columns in blocks, by class: codes, classes, weights or None, known margins or None."""
 
     def __init__(self, data: Binned, rows: Rows, y: Rows, weight: Array | None, known: FittedStumps | None) -> None:
-        rows = rows[np.argsort(y[rows], kind="stable")]
-        self.codes, self.y = data.codes[rows], y[rows]
+        rows = rows[by_block_and_class(rows, y[rows])]
+        self.rows, self.codes, self.y = rows, data.codes[rows], y[rows]
         self.weight = None if weight is None else weight[rows]
         self.F = None if known is None else known.margins(data, rows)
 
@@ -41,8 +41,7 @@ class StumpSample:
         if self.F is not None:
             own *= as_loss("exponential")(np.sign(own) * self.F[rows, columns])
         V /= np.where(total > 0, total, 1.0)
-        starts = np.append(np.flatnonzero(np.diff(y, prepend=-1)), len(y))
-        return Part(self.codes[rows], V, starts), y, total, count
+        return Part(self.codes[rows], V, *runs_of(self.rows[rows], y)), y, total, count
 
 
 class StumpBlock:

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._histograms.questions import AXIS, LEAF, Nodes, empty_nodes, goes_left
+from outputcodes._ground.compiling import ENTRY
+from outputcodes._histograms.questions import AXIS, LEAF, Nodes, empty_nodes
 
 Array = NDArray[np.float64]
 
@@ -120,22 +121,28 @@ def sparse_leaves(values: NDArray[np.float32]) -> Leaves:
     return Leaves(starts.astype(np.int64), where.astype(np.int32), values[leaf, where])
 
 
-@njit(nogil=True, cache=True)
+@njit(**ENTRY)
 def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
     """Add the values of the leaves that each row reaches to its scores.
 
-    A tree serves a block of rows at a time, for which its nodes are in cache.
+    A tree serves a block of rows at a time, for which its nodes are in cache. It asks about thresholds and subsets.
     """
-    for start in range(0, len(X), 256):
+    n = len(X)
+    for start in range(0, n, 256):
+        end = start + 256 if start + 256 < n else n
         for root in roots:
-            for i in range(start, min(start + 256, len(X))):
+            for i in range(start, end):
                 node = root
                 while nodes.kind[node] != LEAF:
+                    value = X[i, nodes.feature[node]]
                     if nodes.kind[node] == AXIS:
-                        value = X[i, nodes.feature[node]]
                         left = nodes.missing_left[node] if value != value else value <= nodes.threshold[node]
                     else:
-                        left = goes_left(X[i], node, nodes)
+                        left, at = nodes.missing_left[node], nodes.at[node]
+                        for q in range(nodes.length[node]):
+                            if nodes.pool[at + q] == value:
+                                left = q < nodes.threshold[node]
+                                break
                     node = nodes.left[node] if left else nodes.left[node] + 1
                 first, last = leaves.starts[leaf[node]], leaves.starts[leaf[node] + 1]
                 if last - first == F.shape[1]:

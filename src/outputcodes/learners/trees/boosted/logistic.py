@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.vector_growth import GrowingTree
 from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
@@ -60,15 +61,18 @@ class LogisticColumns:
         self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
     ) -> None:
         """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-        where = tree.order, tree.segments, leaves.start, leaves.stop
-        step_leaves(*self._state(), *where, np.float32(rate), np.float32(l2), values, sketch)
+        self._step(tree.order, tree.leaves, leaves, (True, np.float32(rate), np.float32(l2)), values, sketch)
 
     def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
         """Take the steps that all leaves have, and sketch the gradients that result."""
-        advance_leaves(*self._state(), order, segments, values, sketch)
+        known = False, np.float32(0), np.float32(0)
+        self._step(order, segments, range(len(segments)), known, values, sketch)
 
-    def _state(self) -> tuple[NDArray[Any], ...]:
-        return self.F, self.y, self.weight, self.signed
+    def _step(
+        self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
+    ) -> None:
+        state, room = (self.F, self.y, self.weight, self.signed), np.empty(self.width, np.float32)
+        step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, values, sketch, room)
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss over rows and columns, and the share of wrong signs, of some rows."""
@@ -79,7 +83,7 @@ class LogisticColumns:
         )
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def slope_of(sign, margin):  # type: ignore[no-untyped-def]
     """Return (gradient, curvature) of -ln σ(2 s F) towards the sign, for a weight of |s|."""
     if sign == 0.0:
@@ -89,7 +93,7 @@ def slope_of(sign, margin):  # type: ignore[no-untyped-def]
     return 2.0 * size * ((1.0 if sign > 0.0 else 0.0) - p), 4.0 * size * p * (1.0 - p)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(inline="always")
 def find_steps(F, y, weight, signed, rows, rate, l2, g, h):  # type: ignore[no-untyped-def]
     """Set g to rate · Σ gradients / (Σ curvatures + l2) of a leaf with these rows, column by column."""
     L = F.shape[1]
@@ -106,11 +110,10 @@ def find_steps(F, y, weight, signed, rows, rate, l2, g, h):  # type: ignore[no-u
         g[j] = min(max(rate * g[j] / (h[j] + l2), -LONGEST), LONGEST) if h[j] > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def advance_rows(F, y, weight, signed, rows, step, sketch):  # type: ignore[no-untyped-def]
+@njit(inline="always")
+def advance_rows(F, y, weight, signed, rows, step, sketch, along):  # type: ignore[no-untyped-def]
     """Add the steps of their leaf to some rows of F; set G[i] = w_i Σ_j code[:, j] gradient_ij and h[i] likewise."""
     L, m = F.shape[1], len(sketch.code)
-    along = np.empty(L, np.float32)
     for i in rows:
         signs, total = signed[y[i]], 0.0
         for j in range(L):
@@ -125,18 +128,11 @@ def advance_rows(F, y, weight, signed, rows, step, sketch):  # type: ignore[no-u
         sketch.h[i] = weight[i] * total
 
 
-@njit(nogil=True, cache=True)
-def step_leaves(F, y, weight, signed, order, segments, first, last, rate, l2, values, sketch):  # type: ignore[no-untyped-def]
-    """Find and take the steps of the leaves first..last-1."""
+@njit(**ENTRY, fastmath=FAST)
+def step_leaves(F, y, weight, signed, order, segments, first, last, find, rate, l2, values, sketch, room):  # type: ignore[no-untyped-def]
+    """Take the steps of the leaves first..last-1; with `find`, find them first. As for the multinomial loss."""
     for leaf in range(first, last):
         rows, steps = order[segments[leaf, 0] : segments[leaf, 1]], values.steps[leaf]
-        find_steps(F, y, weight, signed, rows, rate, l2, steps, values.curvature[leaf])
-        advance_rows(F, y, weight, signed, rows, steps, sketch)
-
-
-@njit(nogil=True, cache=True)
-def advance_leaves(F, y, weight, signed, order, segments, values, sketch):  # type: ignore[no-untyped-def]
-    """Take the steps of all leaves."""
-    for leaf in range(len(segments)):
-        rows = order[segments[leaf, 0] : segments[leaf, 1]]
-        advance_rows(F, y, weight, signed, rows, values.steps[leaf], sketch)
+        if find:
+            find_steps(F, y, weight, signed, rows, rate, l2, steps, values.curvature[leaf])
+        advance_rows(F, y, weight, signed, rows, steps, sketch, room)

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.vector_growth import GrowingTree
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
@@ -68,16 +69,18 @@ class Multinomial:
         self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
     ) -> None:
         """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-        state, where = self._state(), (tree.order, tree.segments, leaves.start, leaves.stop)
-        rules = np.float32(rate), np.float32(l2), self.width, self.width > MANY
-        step_leaves(*state, *where, *rules, values, sketch)
+        self._step(tree.order, tree.leaves, leaves, (True, np.float32(rate), np.float32(l2)), values, sketch)
 
     def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
         """Take the steps that all leaves have, and sketch the gradients that result."""
-        advance_leaves(*self._state(), order, segments, values, sketch)
+        known = False, np.float32(0), np.float32(0)
+        self._step(order, segments, range(len(segments)), known, values, sketch)
 
-    def _state(self) -> tuple[NDArray[Any], ...]:
-        return self.P, self.scale, self.y, self.weight, self.least
+    def _step(
+        self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
+    ) -> None:
+        state, classes = (self.P, self.scale, self.y, self.weight, self.least), (self.width, self.width > MANY)
+        step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, *classes, values, sketch)
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
@@ -94,7 +97,7 @@ def whole_vectors(k: int) -> int:
     return 8 if k <= 8 else -(-k // 16) * 16
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(**ENTRY, fastmath=FAST)
 def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
     """Return Σ -w ln p_y, the weight of the rows whose class is not the most probable one, and that of all rows."""
     lost, wrong, total = 0.0, 0.0, 0.0
@@ -113,7 +116,7 @@ def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
     return lost, wrong, total
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(inline="always")
 def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: ignore[no-untyped-def]
     """Set g to the Newton steps rate · Σ w (e_y - p) / (Σ w p (1 - p) + l2) of a leaf with these rows.
 
@@ -151,42 +154,37 @@ def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: i
             g[c] = 0.0 if shared else min(max(rate * g[c] / (h[c] + l2), -LONGEST), LONGEST)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def advance_rows(P, scale, y, weight, least, rows, factor, sketch):  # type: ignore[no-untyped-def]
+@njit(inline="always")
+def advance_rows(P, scale, y, weight, least, rows, factor, code, G, h):  # type: ignore[no-untyped-def]
     """Multiply some rows of P by the factors of their leaf; sketch the new gradients.
 
     G[i] = w_i Σ_c code[:, c] (e_y - p)_c and h[i] = w_i (1 - Σ_c p_c²).
     """
-    lanes, m = P.shape[1], len(sketch.code)
-    if m == 6:
-        advance_six(P, scale, y, weight, least, rows, factor, sketch)
-        return
+    lanes, m, zero = P.shape[1], len(code), np.float32(0.0)
     for i in rows:
         row, s = P[i], scale[i]
-        total, squares = P.dtype.type(0.0), P.dtype.type(0.0)
+        total, squares = zero, zero
         for c in range(lanes):
             x = max(row[c] * s * factor[c], least[c])
             row[c] = x
             total += x
             squares += x * x
-        inverse = P.dtype.type(1.0) / total
+        inverse = np.float32(1.0) / total
         scale[i] = inverse
         for j in range(m):
-            signs = sketch.code[j]
-            along = P.dtype.type(0.0)
+            signs, along = code[j], zero
             for c in range(lanes):
                 along += row[c] * signs[c]
-            sketch.G[i, j] = weight[i] * (signs[y[i]] - along * inverse)
-        sketch.h[i] = weight[i] * (P.dtype.type(1.0) - squares * inverse * inverse)
+            G[i, j] = weight[i] * (signs[y[i]] - along * inverse)
+        h[i] = weight[i] * (np.float32(1.0) - squares * inverse * inverse)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def advance_six(P, scale, y, weight, least, rows, factor, sketch):  # type: ignore[no-untyped-def]
+@njit(inline="always")
+def advance_six(P, scale, y, weight, least, rows, factor, code, G, h):  # type: ignore[no-untyped-def]
     """Do the same for a code of six columns, the usual number, with one pass over the classes for all six sums."""
-    code, zero = sketch.code, P.dtype.type(0.0)
-    one, two, three, four, five, six = code[0], code[1], code[2], code[3], code[4], code[5]
+    one, two, three, four, five, six, zero = code[0], code[1], code[2], code[3], code[4], code[5], np.float32(0.0)
     for i in rows:
-        row, s, w, G = P[i], scale[i], weight[i], sketch.G[i]
+        row, s, w, own = P[i], scale[i], weight[i], y[i]
         total, squares, a, b, c, d, e, f = zero, zero, zero, zero, zero, zero, zero, zero
         for q in range(len(row)):
             x = max(row[q] * s * factor[q], least[q])
@@ -201,31 +199,32 @@ def advance_six(P, scale, y, weight, least, rows, factor, sketch):  # type: igno
             d += x * four[q]
             e += x * five[q]
             f += x * six[q]
-        inverse, own = P.dtype.type(1.0) / total, y[i]
+        inverse = np.float32(1.0) / total
         scale[i] = inverse
-        G[0], G[1] = w * (one[own] - a * inverse), w * (two[own] - b * inverse)
-        G[2], G[3] = w * (three[own] - c * inverse), w * (four[own] - d * inverse)
-        G[4], G[5] = w * (five[own] - e * inverse), w * (six[own] - f * inverse)
-        sketch.h[i] = w * (P.dtype.type(1.0) - squares * inverse * inverse)
+        G[i, 0], G[i, 1] = w * (one[own] - a * inverse), w * (two[own] - b * inverse)
+        G[i, 2], G[i, 3] = w * (three[own] - c * inverse), w * (four[own] - d * inverse)
+        G[i, 4], G[i, 5] = w * (five[own] - e * inverse), w * (six[own] - f * inverse)
+        h[i] = w * (np.float32(1.0) - squares * inverse * inverse)
 
 
-@njit(nogil=True, cache=True)
+@njit(**ENTRY, fastmath=FAST)
 def step_leaves(  # type: ignore[no-untyped-def]
-    P, scale, y, weight, least, order, segments, first, last, rate, l2, k, shared, values, sketch
+    P, scale, y, weight, least, order, segments, first, last, find, rate, l2, k, shared, values, sketch
 ):
-    """Find and take the steps of the leaves first..last-1, one after the other: its rows are in cache only once."""
+    """Take the steps of the leaves first..last-1, one after the other: its rows are in cache only once.
+
+    With `find`, the steps are found first. All of it is one compiled function: a function that several others contain
+    is optimised again in each of them, and its last bits would depend on which of them was loaded first.
+    """
+    code = sketch.code
     for leaf in range(first, last):
         rows = order[segments[leaf, 0] : segments[leaf, 1]]
         steps, factor = values.steps[leaf], values.factors[leaf]
-        find_steps(P, scale, y, weight, rows, rate, l2, k, shared, steps, values.curvature[leaf])
-        for c in range(len(steps)):
-            factor[c] = exp(steps[c])
-        advance_rows(P, scale, y, weight, least, rows, factor, sketch)
-
-
-@njit(nogil=True, cache=True)
-def advance_leaves(P, scale, y, weight, least, order, segments, values, sketch):  # type: ignore[no-untyped-def]
-    """Take the steps of all leaves."""
-    for leaf in range(len(segments)):
-        rows = order[segments[leaf, 0] : segments[leaf, 1]]
-        advance_rows(P, scale, y, weight, least, rows, values.factors[leaf], sketch)
+        if find:
+            find_steps(P, scale, y, weight, rows, rate, l2, k, shared, steps, values.curvature[leaf])
+            for c in range(len(steps)):
+                factor[c] = exp(steps[c])
+        if len(code) == 6:
+            advance_six(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
+        else:
+            advance_rows(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)

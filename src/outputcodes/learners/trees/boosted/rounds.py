@@ -204,7 +204,7 @@ class _Rounds:
         """Return ranges of leaves that threads share, with about `NUMBERS_AT_A_TIME` numbers each."""
         if self.work.n_threads == 1:
             return [range(n_leaves)]
-        segments = self.grower.tree.segments[:n_leaves]
+        segments = self.grower.tree.leaves[:n_leaves]
         through = np.cumsum(segments[:, 1] - segments[:, 0]) * self.loss.lanes // NUMBERS_AT_A_TIME
         edges = [0, *(1 + np.flatnonzero(np.diff(through))).tolist(), n_leaves]
         return [range(first, last) for first, last in itertools.pairwise(edges)]
