@@ -8,7 +8,7 @@ from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.column_growth import whole_weights
 from outputcodes._histograms.regions import fill, fill_two_signs
 from outputcodes._histograms.vector_sums import n_words, pack
-from outputcodes.learners.trees.tree import Tree
+from outputcodes.learners import ColumnTree
 
 N = 300
 
@@ -89,7 +89,7 @@ def test_column_trees_do_not_depend_on_the_order_of_the_rows(criterion, bins):
     for seed in range(4):
         rng, X, weight, sign = table(seed)
         order = rng.permutation(N)
-        learner = Tree(criterion, bins=bins, categorical_features=[3])
+        learner = ColumnTree(criterion, bins=bins, categorical_features=[3])
         one, other = (
             learner.fit(X[rows], sign[rows], sample_weight=weight[rows]).columns_ for rows in (np.arange(N), order)
         )
@@ -101,7 +101,7 @@ def test_column_trees_do_not_depend_on_the_order_of_the_rows(criterion, bins):
 @pytest.mark.parametrize("kept", [2, 3])
 def test_a_histogram_is_the_same_whether_it_is_kept_or_filled_again(kept, monkeypatch):
     _, X, weight, sign = table(2)
-    learner = Tree(categorical_features=[3])
+    learner = ColumnTree(categorical_features=[3])
     many = learner.fit(X, sign, sample_weight=weight).columns_
     monkeypatch.setattr(column_growth, "MOST_KEPT", kept)
     few = learner.fit(X, sign, sample_weight=weight).columns_
@@ -111,7 +111,7 @@ def test_a_histogram_is_the_same_whether_it_is_kept_or_filled_again(kept, monkey
 
 def test_the_weights_of_every_node_are_those_of_its_rows():
     _, X, weight, sign = table(3)
-    columns = Tree().fit(X, sign, sample_weight=weight).columns_
+    columns = ColumnTree().fit(X, sign, sample_weight=weight).columns_
     unit = whole_weights(weight)[1]
     where = np.zeros(N, int)  # the node of each row, from the root on
     nodes, seen = columns.nodes, 0
