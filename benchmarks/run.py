@@ -64,6 +64,7 @@ SCRIPTS = {
         ),
         12,
     ),
+    "answers": Script(("answers", "answers_ranks"), 210),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

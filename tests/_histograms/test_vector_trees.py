@@ -9,7 +9,7 @@ import pytest
 from outputcodes._ground.blocks import threads
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.questions import find_leaves
-from outputcodes._histograms.regions import fill
+from outputcodes._histograms.regions import fill, fill_four
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import high, low, n_words, pack
@@ -39,6 +39,9 @@ def test_histograms_are_exact_sums(m):
     for f in range(3):
         np.add.at(expected, data.offsets[f] + data.codes[rows, f], vectors.words[rows])
     np.testing.assert_array_equal(histogram.reshape(expected.shape), expected)
+    if n_words(m) == 4:
+        fill_four(data.codes, rows, data.offsets, vectors.words, 0, 3, histogram)
+        np.testing.assert_array_equal(histogram.reshape(expected.shape), expected)
 
 
 def test_rounding_is_small_and_sums_never_overflow():

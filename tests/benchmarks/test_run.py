@@ -19,7 +19,9 @@ import linear_learners as example  # noqa: E402
 import run as runner  # noqa: E402
 
 # Shared modules, and the scripts that need a second checkout, or a GPU.
-NOT_RUN = {"common", "facts", "gpu", "many_classes_peers", "peers", "render", "run", "targets", "two_checkouts"}
+NOT_RUN = {"common", "facts", "gpu", "made_tables", "many_classes_peers", "peers", "render", "run", "targets"} | {
+    "two_checkouts"
+}
 
 
 def test_every_script_is_run_and_every_results_file_belongs_to_one():

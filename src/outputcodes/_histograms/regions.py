@@ -23,26 +23,31 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
     """
     width = words.shape[1]
     clear_bins(histogram, offsets[first] * width, offsets[last] * width)
-    start, stop = np.uintp(first), np.uintp(last)
-    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
-    if width == 4:  # the usual number
-        for i in rows:
-            a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
-            f = start
-            while f < stop:
-                at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
-                histogram[at] += a
-                histogram[at + one] += b
-                histogram[at + two] += c
-                histogram[at + three] += e
-                f += one
-        return
+    start, stop, one = np.uintp(first), np.uintp(last), np.uintp(1)
     for i in rows:
         f = start
         while f < stop:
             at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * np.uintp(width)
             for q in range(width):
                 histogram[at + np.uintp(q)] += words[i, q]
+            f += one
+
+
+@njit(**ENTRY, inline="always")
+def fill_four(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
+    """Do the same for vectors of four words, the usual number."""
+    clear_bins(histogram, offsets[first] * 4, offsets[last] * 4)
+    start, stop = np.uintp(first), np.uintp(last)
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    for i in rows:
+        a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
+        f = start
+        while f < stop:
+            at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
+            histogram[at] += a
+            histogram[at + one] += b
+            histogram[at + two] += c
+            histogram[at + three] += e
             f += one
 
 

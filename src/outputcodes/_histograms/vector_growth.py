@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
-from outputcodes._ground.compiling import ENTRY, INNER
+from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
-from outputcodes._histograms.regions import fill, move_sibling, part_rows
+from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
 from outputcodes._histograms.vector_splits import FeatureCuts, LeafSplits, SplitRules, find_cuts, mark_subset
 
 # A leaf with fewer values is not worth waking threads for.
@@ -223,7 +223,10 @@ def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  
     leaves, histograms, offsets = tree.leaves, tree.histograms, features.offsets
     small, large = tree.heights[SMALL], tree.heights[LARGE]
     histogram, own = histograms[leaves[small, SLOT]], tree.order[leaves[small, FIRST] : leaves[small, LAST]]
-    fill(features.codes, own, offsets, words, first, last, histogram)
+    if m is None:
+        fill_four(features.codes, own, offsets, words, first, last, histogram)
+    else:
+        fill(features.codes, own, offsets, words, first, last, histogram)
     for leaf in range(2):
         if leaf == 1:
             if large < 0:
@@ -256,7 +259,7 @@ def choose(rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
         gains[leaf] = best - whole[side]
 
 
-@njit(**INNER)
+@njit(inline="always")
 def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree):  # type: ignore[no-untyped-def]
     """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
     which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights

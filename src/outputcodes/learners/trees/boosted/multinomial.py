@@ -79,8 +79,9 @@ class Multinomial:
     def _step(
         self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
     ) -> None:
+        m = None if len(sketch.code) == 6 else len(sketch.code)
         state, classes = (self.P, self.scale, self.y, self.weight, self.least), (self.width, self.width > MANY)
-        step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, *classes, values, sketch)
+        step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, *classes, values, sketch, m)
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
@@ -117,6 +118,12 @@ def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
+def shortened(step):  # type: ignore[no-untyped-def]
+    """Return a step that is not too long; `min` and `max` would be compiled apart."""
+    return LONGEST if step > LONGEST else (-LONGEST if step < -LONGEST else step)
+
+
+@njit(inline="always")
 def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: ignore[no-untyped-def]
     """Set g to the Newton steps rate · Σ w (e_y - p) / (Σ w p (1 - p) + l2) of a leaf with these rows.
 
@@ -146,12 +153,12 @@ def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: i
         g[c] += weight[i]
     together = g.dtype.type(0.0)
     if shared and absent_h > l2 / 2:
-        together = min(max(rate * absent_g / absent_h, -LONGEST), LONGEST)
+        together = shortened(rate * absent_g / absent_h)
     for c in range(k):
         if h[c] < 0.0:
-            g[c] = min(max(rate * g[c] / -h[c], -LONGEST), LONGEST) - together
+            g[c] = shortened(rate * g[c] / -h[c]) - together
         else:
-            g[c] = 0.0 if shared else min(max(rate * g[c] / (h[c] + l2), -LONGEST), LONGEST)
+            g[c] = 0.0 if shared else shortened(rate * g[c] / (h[c] + l2))
 
 
 @njit(inline="always")
@@ -165,7 +172,8 @@ def advance_rows(P, scale, y, weight, least, rows, factor, code, G, h):  # type:
         row, s = P[i], scale[i]
         total, squares = zero, zero
         for c in range(lanes):
-            x = max(row[c] * s * factor[c], least[c])
+            x = row[c] * s * factor[c]
+            x = x if x > least[c] else least[c]
             row[c] = x
             total += x
             squares += x * x
@@ -187,7 +195,8 @@ def advance_six(P, scale, y, weight, least, rows, factor, code, G, h):  # type: 
         row, s, w, own = P[i], scale[i], weight[i], y[i]
         total, squares, a, b, c, d, e, f = zero, zero, zero, zero, zero, zero, zero, zero
         for q in range(len(row)):
-            x = max(row[q] * s * factor[q], least[q])
+            x = row[q] * s * factor[q]
+            x = x if x > least[q] else least[q]
             row[q] = x
             total += x
             squares += x * x
@@ -209,12 +218,13 @@ def advance_six(P, scale, y, weight, least, rows, factor, code, G, h):  # type: 
 
 @njit(**ENTRY, fastmath=FAST)
 def step_leaves(  # type: ignore[no-untyped-def]
-    P, scale, y, weight, least, order, segments, first, last, find, rate, l2, k, shared, values, sketch
+    P, scale, y, weight, least, order, segments, first, last, find, rate, l2, k, shared, values, sketch, m
 ):
     """Take the steps of the leaves first..last-1, one after the other: its rows are in cache only once.
 
-    With `find`, the steps are found first. All of it is one compiled function: a function that several others contain
-    is optimised again in each of them, and its last bits would depend on which of them was loaded first.
+    With `find`, the steps are found first. m = None stands for six columns, the usual number; others are then not
+    compiled. All of it is one compiled function: one that several others contain is optimised again in each of them,
+    and its last bits would depend on which of them was loaded first.
     """
     code = sketch.code
     for leaf in range(first, last):
@@ -224,7 +234,7 @@ def step_leaves(  # type: ignore[no-untyped-def]
             find_steps(P, scale, y, weight, rows, rate, l2, k, shared, steps, values.curvature[leaf])
             for c in range(len(steps)):
                 factor[c] = exp(steps[c])
-        if len(code) == 6:
+        if m is None:
             advance_six(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
         else:
             advance_rows(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)

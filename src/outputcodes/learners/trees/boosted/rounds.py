@@ -158,7 +158,7 @@ class _Rounds:
         code = self._code(before)
         n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
-        self.unread = Sketch(code[:0], self.sketch.G, np.empty(n, np.float32))
+        self.unread = Sketch(code, np.empty((n, m), np.float32), np.empty(n, np.float32))
         self.words = np.zeros((n, n_words(m)), np.int64)
         how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads, "above": work.above}
         self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, **how)
