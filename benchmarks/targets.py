@@ -79,6 +79,7 @@ TARGETS = (
             ("icd10", "one-vs-all", "µs per row", 50.0, None),
             ("debian_paths", "tree", "accuracy %", None, 89.8),
             ("debian_paths", "tree", "fit s", 7.0, None),
+            ("debian_paths", "tree", "napkinXC fit / this", None, 4.0),
             ("debian_paths", "tree", "model MB", 10.0, None),
             ("debian_paths", "tree", "µs per row", 25.0, None),
             ("debian_paths", "3 trees", "accuracy %", None, 90.1),
