@@ -121,7 +121,9 @@ def allowed(classifier):
             checks["check_class_weight_classifiers"] = "steps of weight 1,000 throw the margins of SGD about"
         return checks
     code, decoder = getattr(classifier, "code", None), getattr(classifier, "decoder", None)
-    folded = code == "designed" or (decoder in DECODERS and DECODERS[decoder]().needs == "held-out")
+    # The automatic choice is the same decoder here, whatever the folds.
+    learned = decoder != "auto" and decoder in DECODERS and DECODERS[decoder]().needs == "held-out"
+    folded = code == "designed" or learned
     if folded or getattr(classifier, "validation_fraction", None) is not None:
         return dict.fromkeys(WEIGHTS, "a row given twice may fall into two folds, or be held out once")
     if isinstance(classifier, AdaBoostMO) and classifier.estimator is not None:

@@ -39,7 +39,7 @@ def test_errors_are_those_of_the_classifier_on_standardised_features() -> None:
 
 def test_the_current_defaults_are_those_of_the_classifier() -> None:
     classifier = OutputCodeClassifier()
-    assert (classifier.code, classifier.decoder) == CURRENT[1:]
+    assert (classifier.code, classifier.default_decoder()) == CURRENT[1:]
 
 
 def test_the_default_learner_is_the_named_one() -> None:

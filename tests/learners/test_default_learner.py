@@ -17,4 +17,4 @@ def test_sparse_data_converge_without_a_warning():
     model = OutputCodeClassifier().fit(sp.csr_array(X / 16), y)
     certificate = model.columns_.fitted.certificate
     assert certificate.converged.all()
-    assert (certificate.gap <= LEARNERS["linear-svm"]().tol).all()
+    assert (certificate.gap <= 1e-4).all()

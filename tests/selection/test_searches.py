@@ -34,7 +34,7 @@ from outputcodes import (
     SmoothBoost,
 )
 from outputcodes.codes import Designed
-from outputcodes.learners import BoostedStumps, BoostedTrees, KernelSVM, LinearSVM, Logistic, Ridge, Tree
+from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, KernelSVM, LinearSVM, Logistic, Ridge
 from outputcodes.selection import GridSearch, HalvingSearch, RandomSearch
 from outputcodes.selection.searches.plan import paths
 
@@ -92,7 +92,7 @@ CASES = {
         {"estimator__n_rounds": [3, 12], "estimator__max_leaves": [4, 8]},
     ),
     "boosted-trees-held-out": (ova(BoostedTrees(12)), {"estimator__n_rounds": [3, 12]}),
-    "tree": (ova(Tree()), {"estimator__min_region": [1, 10]}),
+    "tree": (ova(ColumnTree()), {"estimator__min_region": [1, 10]}),
     "foreign": (
         ova(LogisticRegression()),
         {"estimator__C": [0.1, 1], **DECODED},
@@ -265,7 +265,7 @@ def test_weights_and_groups():
     assert_same(*both(model, grid, params={"sample_weight": weight}), rows=0)
     groups = np.arange(len(y)) % 7
     assert_same(*both(model, grid, params={"groups": groups}, cv=GroupKFold(3)), rows=0)
-    tree = ova(Tree())
+    tree = ova(ColumnTree())
     assert_same(*both(tree, {"estimator__min_region": [1, 9]}, params={"sample_weight": weight + 1}), rows=0)
 
 

@@ -140,6 +140,8 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
 
 def n_rows_of(X: Any) -> int:
     """Return the number of rows of an array, sparse matrix, data frame or list."""
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        X = np.asarray(X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
