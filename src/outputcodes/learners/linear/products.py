@@ -59,18 +59,23 @@ def restricted(columns: Rows, going: Rows) -> tuple[Rows, Rows]:
     return local, np.searchsorted(going, columns[local])
 
 
+# A BLAS library may compute with what is left in its buffers and not use the result: in single precision, halves of old
+# doubles look like NaN, and NumPy would warn of an invalid value. If a number is truly invalid, the objective shows it.
+
+
 def forward(X: Any, constant: float, theta: Array) -> Any:
     """Return [X, constant] @ theta."""
-    if not constant:
-        return X @ theta
-    F = X @ theta[:-1]
-    F += theta.dtype.type(constant) * theta[-1]
+    with np.errstate(invalid="ignore"):
+        F = X @ (theta[:-1] if constant else theta)
+    if constant:
+        F += theta.dtype.type(constant) * theta[-1]
     return F
 
 
 def backward(X: Any, constant: float, R: Array) -> Any:
     """Return [X, constant]ᵀ @ R."""
-    G = X.T @ R
+    with np.errstate(invalid="ignore"):
+        G = X.T @ R
     return np.vstack([G, constant * R.sum(axis=0, keepdims=True)]) if constant else G
 
 
