@@ -255,6 +255,7 @@ class Course:
         """
         best = there[0]
         kept: list[Standing] = []
+        turns: list[int] = []
         families: dict[str, int] = {}
         room = FINALISTS if last else max(FEWEST, len(there) // 3)
         for one in there:
@@ -270,15 +271,11 @@ class Course:
                 why = f"{number} others of its family, {self.family(one.entry)}, are better."
             else:
                 kept.append(one)
+                turns.append(number)
                 families[self.family(one.entry)] = number + 1
                 continue
             self._leave(one.entry, one.lap, one.loss, why)
             self._left.add(one.entry)
-        place: dict[str, int] = {}
-        turns = []
-        for one in kept:
-            place[self.family(one.entry)] = place.get(self.family(one.entry), 0) + 1
-            turns.append(place[self.family(one.entry)])
         return [kept[i] for i in np.argsort(turns, kind="stable")]
 
     def ranked(self) -> list[Standing]:

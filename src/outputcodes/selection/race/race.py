@@ -42,7 +42,7 @@ MOST_FINALISTS = 12
 class Race(ClassifierMixin, BaseEstimator):
     """Find the best classifier for a table within a time limit.
 
-    One entry of every contestant starts on a sample of the rows: linear models, kernels, trees, forests, boosted
+    One contestant of every family starts on a sample of the rows: linear models, kernels, trees, forests, boosted
     trees, boosters, neighbours, and other libraries where they are installed. What is clearly behind leaves; the best
     families get more rows, codes, decoders and parameters. The finalists are measured on all folds, and the winner, or
     an average of up to five of them if it is clearly better, is fitted to all rows. Its probabilities are calibrated

@@ -14,11 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import cloudpickle
 import joblib
 import numpy as np
-from loky import ProcessPoolExecutor
-from loky.process_executor import TerminatedWorkerError
 
 from outputcodes._ground.words import in_words
 from outputcodes.selection.race.trials import Field, Task, Trial, run
@@ -58,6 +55,8 @@ class Workers:
         self.data, self.count = data, count
         self._folder = tempfile.TemporaryDirectory()
         self._path = str(Path(self._folder.name) / "sample")
+        import cloudpickle
+
         # Classes of the user's, which may be defined anywhere, are stored by value.
         joblib.dump((cloudpickle.dumps(data.contestants), replace(data, contestants={})), self._path)
         self._workers = [_Worker(self._path) for _ in range(count)]
@@ -67,6 +66,8 @@ class Workers:
 
         Tasks may be added between two trials.
         """
+        from loky.process_executor import TerminatedWorkerError
+
         running: dict[Future[Any], _Worker] = {}
         while True:
             free = [worker for worker in self._workers if worker not in running.values()]
@@ -119,6 +120,8 @@ class _Worker:
         self._start()
 
     def _start(self) -> None:
+        from loky import ProcessPoolExecutor
+
         self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD, initializer=_leave_interrupts_to_others)
         self.started: Future[None] = self._pool.submit(_read_first, self.path)
 
@@ -147,6 +150,8 @@ def _read(path: str) -> Field:
     """The sample, read once by each process; large arrays are mapped, not copied."""
     if path not in _samples:
         _samples.clear()
+        import cloudpickle
+
         contestants, data = joblib.load(path, mmap_mode="r")
         _samples[path] = replace(data, contestants=cloudpickle.loads(contestants))
     return _samples[path]
