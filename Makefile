@@ -29,6 +29,7 @@ fuzz: .venv/installed
 
 # The functions for a GPU; where there is none, it says that they were not tested.
 test-gpu: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,gpu]'
 	OUTPUTCODES_GPU=1 $(BIN)/pytest -q -rs tests/gpu
 
 # What is older than the code is measured again, script by script; a run that was stopped continues where it ended.

@@ -109,6 +109,12 @@ def gpu_speed() -> tuple[str, ...]:
     return tuple(facts.value("gpu_sets", c, f, data="mnist", code="one-vs-all") for c, f in columns.items())
 
 
+def gpu_times() -> tuple[str, ...]:
+    """Return the rows of MNIST, and the seconds of a fit, of a prediction and of the first call on a GPU."""
+    columns = {"n": ",", "fit s": ".2f", "predicted rows": ",", "predict s": ".3f", "first call s": ".0f"}
+    return tuple(facts.value("gpu_sets", c, f, data="mnist", code="one-vs-all") for c, f in columns.items())
+
+
 def columns_of(name: str) -> Callable[[], tuple[str]]:
     """Return what counts the columns of a code for ten classes."""
     return lambda: (str(as_code(name).draw(10, random_state=0).shape[1]),)
@@ -158,6 +164,9 @@ NUMBERS = (
     Entry(README, r"their ratio is (.+?) there", pairs_speed),
     Entry(README, r"on letter it is (.+?) times as fast as LightGBM .*?, with (.+?) % .*? of (.+?) %", tree_speed),
     Entry(README, r"MNIST's (.+?) rows one-vs-all in (.+?) s", gpu_speed),
+    Entry(
+        "docs/gpu.md", r"the (\S+) rows of MNIST takes (\S+) s, and the (\S+) test .+? (\S+) s.+? (\d+) s:", gpu_times
+    ),
     *(
         Entry("docs/guide.md", rf'\| `"{name}"` \| (\d+) \|', columns_of(name))
         for name in ("all-pairs", "one-vs-all", "sparse", "dense", "ordinal", "complete", "ternary-complete")

@@ -35,7 +35,7 @@ class StandIn:
         self.out_of_order: set[str] = set()
 
     def failure(self, error):
-        return f"The stand-in failed ({error})." if isinstance(error, BrokenError) else None
+        return f"the stand-in failed ({error})" if isinstance(error, BrokenError) else None
 
     def use(self, part):
         if part in self.out_of_order:

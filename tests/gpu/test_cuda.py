@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
 from outputcodes.learners import KernelSVM
-from outputcodes.selection import BoundSearch
+from outputcodes.selection import BoundSearch, GridSearch
 
 try:
     DEVICE = backend.as_device("cuda")
@@ -148,12 +148,13 @@ def test_too_little_memory(digits):
     X, y = digits
     pool = cp.get_default_memory_pool()
     pool.free_all_blocks()
-    backend.say_cpu.cache_clear()
     pool.set_limit(size=pool.used_bytes() + (1 << 20))
     try:
-        with pytest.raises(backend.DeviceError, match=r"too little memory; .* device='cpu'"):
+        with pytest.raises(
+            backend.DeviceError, match=r"^device='cuda': the GPU has too little memory: .* device='cpu'\.$"
+        ):
             OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all").fit(X, y)
-        with pytest.warns(UserWarning, match="device='auto' uses the CPU: The GPU has too little memory"):
+        with pytest.warns(UserWarning, match="device='auto' uses the CPU: the GPU has too little memory"):
             found = OutputCodeClassifier(KernelSVM(device="auto"), code="one-vs-all").fit(X, y)
     finally:
         pool.set_limit(size=0)
@@ -199,3 +200,15 @@ def test_a_matrix_that_could_not_be_computed_is_not_kept(digits, monkeypatch):
     monkeypatch.setattr(cuda, "_multiply", multiply)
     found, expected = (learner.fit_columns(given, y, M).margins(X) for given in (data, learner.prepare(X)))
     np.testing.assert_array_equal(found, expected)
+
+
+def test_a_grid_search_on_the_gpu(digits):
+    X, y = digits
+    grid = {"estimator__gamma": [0.01, 0.05, 0.2], "estimator__C": [1.0, 10.0]}
+    search = {
+        name: GridSearch(OutputCodeClassifier(KernelSVM(device=name), code="one-vs-all"), grid, cv=3).fit(X, y)
+        for name in ("cpu", "cuda")
+    }
+    scores = [search[name].cv_results_["mean_test_score"] for name in ("cpu", "cuda")]
+    np.testing.assert_allclose(*scores, atol=2 / len(y))
+    assert search["cuda"].best_estimator_.columns_.fitted.device == "cuda"

@@ -36,10 +36,13 @@ class FittedColumns:
         None where a foreign solver provides none.
     signs_only : bool
         Whether some column has no real-valued output, so that its margins are ±1.
+    device : {"cpu", "cuda"}
+        Where the columns were trained.
     """
 
     certificate: Certificate | None = None
     signs_only: bool = False
+    device: str = "cpu"
     # Whether each round has a column of its own, as where a code grows.
     round_per_column: bool = False
 

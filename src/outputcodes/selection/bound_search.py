@@ -75,9 +75,9 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     values are computed as powers of the previous ones. The code is drawn once for all candidates, unless the grid
     varies `random_state`.
 
-    As a function of gamma, the bound has its minimum near the minimum of the error. As a function of C it does not:
-    the bound counts dual variables, which are at most C, and prefers the smallest C. Set C to a single value, or
-    choose it by cross-validation.
+    As a function of gamma, the bound has its minimum near the minimum of the error. As a function of C it need not:
+    the bound counts dual variables, which may be as large as C. Set C to a single value, or choose it by
+    cross-validation.
 
     Examples
     --------
@@ -86,11 +86,11 @@ class BoundSearch(MetaEstimatorMixin, BaseEstimator):
     >>> from outputcodes.learners import KernelSVM
     >>> X, y = load_iris(return_X_y=True)
     >>> model = OutputCodeClassifier(KernelSVM(bias="folded"), code="one-vs-all")
-    >>> search = BoundSearch(model, {"estimator__gamma": [0.01, 0.1, 1.0], "estimator__C": [1, 10]}).fit(X, y)
+    >>> search = BoundSearch(model, {"estimator__gamma": [0.01, 0.1, 1.0]}).fit(X, y)
     >>> search.best_params_
-    {'estimator__C': 10, 'estimator__gamma': 1.0}
+    {'estimator__gamma': 1.0}
     >>> search.cv_results_["loo_error"].round(3)
-    array([0.7  , 0.32 , 0.167, 0.553, 0.167, 0.153])
+    array([0.7  , 0.32 , 0.167])
     """
 
     def __init__(

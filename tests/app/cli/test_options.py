@@ -12,6 +12,7 @@ from outputcodes.app import persistence, tables
 from outputcodes.app.run import build
 from outputcodes.decisions import DecisionClassifier
 from outputcodes.learners.names import default_learner
+from stand_in_device import StandIn
 
 
 def rows_of(path):
@@ -306,16 +307,30 @@ def test_a_changed_decision_is_explained_as_such(run, fruit, model, tmp_path):
 @pytest.mark.filterwarnings("always:device=")
 def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
     def none():
-        raise backend.DeviceError("device='cuda' found no GPU; use device='cpu'.")
+        raise backend.DeviceError("no GPU was found")
 
     monkeypatch.setattr(backend, "_cuda", none)
-    backend.say_cpu.cache_clear()
     words = ("compare", fruit, "--learners", "ridge,kernel-svm", "--codes", "one-vs-all", "--cv", "3", "--device")
-    done = run("fit", fruit, "--learner", "kernel-svm", "--param", "device=cuda", "--out", tmp_path / "m.skops")
-    for refused in (done, run(*words, "cuda")):
+    fit = ("fit", fruit, "--learner", "kernel-svm", "--out", tmp_path / "m.skops")
+    asked = {"--device": run(*words, "cuda"), "--param": run(*fit, "--param", "device=cuda")}
+    asked["--device "] = run(*fit, "--device", "cuda")
+    for option, refused in asked.items():
+        own = f"{option} device=cpu" if option == "--param" else "--device cpu"
         assert (refused.code, refused.err.count("\n")) == (2, 1)
-        assert "found no GPU" in refused.err
+        assert refused.err.endswith(f"'cuda': no GPU was found; or use {own}.\n")
     done = run(*words, "auto")
     assert done.code == 0
-    assert "uses the CPU" in done.err
+    assert done.err.count("--device 'auto' uses the CPU: no GPU was found.") == 1
     assert "kernel-svm" in done.out
+    # What needs no GPU does not ask for one.
+    done = run("compare", fruit, "--learners", "ridge", "--codes", "one-vs-all", "--cv", "3", "--device", "cuda")
+    assert (done.code, done.err) == (0, "")
+    done = run("fit", fruit, "--learner", "ridge", "--device", "cuda", "--out", tmp_path / "m.skops")
+    assert "--device 'cuda' is for learners that can be trained on a GPU: name one of them, kernel-svm." in done.err
+
+
+def test_a_model_says_where_it_was_trained(run, fruit, tmp_path, monkeypatch):
+    monkeypatch.setattr(backend, "_cuda", StandIn)
+    path = tmp_path / "m.skops"
+    assert run("fit", fruit, "--learner", "kernel-svm", "--device", "cuda", "--out", path).code == 0
+    assert "\ndevice: cuda\n" in run("inspect", path).out

@@ -1,5 +1,6 @@
 """KernelSVM on a device: the same problem, certificate and predictions; the device itself is a stand-in in NumPy."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
 from outputcodes.app.run import make_plan
 from outputcodes.learners import KernelSVM
-from outputcodes.selection import BoundSearch
+from outputcodes.selection import BoundSearch, GridSearch
 from stand_in_device import StandIn
 
 
@@ -119,24 +120,25 @@ def test_the_steps_of_a_column_do_not_depend_on_blocks(device, sample):
 @pytest.mark.parametrize("broken", ["gram", "columns", "expand"])
 def test_a_device_that_fails(device, sample, broken):
     X, y = sample
-    backend.say_cpu.cache_clear()
     device.out_of_order.add(broken)
     on_cpu = OutputCodeClassifier(KernelSVM(gamma=0.5), code="one-vs-all").fit(X, y)
     if broken == "expand":  # what was trained on a device predicts without it
         found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
         np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-2)
         return
-    with pytest.raises(backend.DeviceError, match=rf"The stand-in failed \({broken}\)"):
+    with pytest.raises(
+        backend.DeviceError, match=rf"^device='cuda': the stand-in failed \({broken}\); or use device='cpu'\.$"
+    ):
         OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
-    with pytest.warns(UserWarning, match="device='auto' uses the CPU: The stand-in failed"):
+    with pytest.warns(UserWarning, match="device='auto' uses the CPU: the stand-in failed"):
         found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="auto"), code="one-vs-all").fit(X, y)
+    assert found.columns_.fitted.device == "cpu"
     np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-8)
 
 
 @pytest.mark.parametrize("parameters", [{"kernel": lambda A, B: A @ B.T}, {"tol": 1e-8}])
 def test_auto_is_the_cpu_for_what_a_device_cannot_do(device, sample, parameters):
     X, y = sample
-    backend.say_cpu.cache_clear()
     with pytest.warns(UserWarning, match="device='auto' uses the CPU: (kernel is a function|tol=1e-08)"):
         found = OutputCodeClassifier(KernelSVM(device="auto", **parameters), code="one-vs-all").fit(X, y)
     on_cpu = OutputCodeClassifier(KernelSVM(**parameters), code="one-vs-all").fit(X, y)
@@ -206,29 +208,45 @@ def test_a_search_with_bounds_stays_on_the_device(device, sample):
     assert device.grams == 3
 
 
+def test_a_grid_search_follows_the_device(device, sample):
+    X, y = sample
+    grid = {"estimator__gamma": [0.05, 0.2, 0.8], "estimator__C": [1.0, 10.0]}
+    search = {
+        name: GridSearch(OutputCodeClassifier(KernelSVM(device=name), code="one-vs-all"), grid, cv=3).fit(X, y)
+        for name in ("cpu", "cuda")
+    }
+    scores = [search[name].cv_results_["mean_test_score"] for name in ("cpu", "cuda")]
+    np.testing.assert_allclose(*scores, atol=1 / 240 + 1e-12)
+    assert search["cuda"].best_estimator_.columns_.fitted.device == "cuda"
+    # One Gram matrix for each gamma serves all folds, and the last fit has one more.
+    assert device.grams <= 4
+
+
 def test_without_a_gpu(monkeypatch):
     X, y = load_iris(return_X_y=True)
-    backend.say_cpu.cache_clear()
 
     def none():
-        raise backend.DeviceError("device='cuda' found no GPU; use device='cpu'.")
+        raise backend.DeviceError("no GPU was found")
 
     monkeypatch.setattr(backend, "_cuda", none)
-    with pytest.raises(backend.DeviceError, match="found no GPU; use device='cpu'"):
+    with pytest.raises(backend.DeviceError, match=r"^device='cuda': no GPU was found; or use device='cpu'\.$"):
         OutputCodeClassifier(KernelSVM(device="cuda")).fit(X, y)
-    with pytest.warns(UserWarning, match="device='auto' uses the CPU: device='cuda' found no GPU"):
-        model = OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        again = OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
     expected = OutputCodeClassifier(KernelSVM()).fit(X, y).decision_function(X)
+    with warnings.catch_warnings():  # a filter that hides it here does not hide it below
+        warnings.simplefilter("ignore")
+        OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        model = OutputCodeClassifier(KernelSVM(device="auto")).fit(X, y)
+    assert [str(one.message) for one in given] == ["device='auto' uses the CPU: no GPU was found."]
+    assert given[0].filename == __file__
     np.testing.assert_array_equal(model.decision_function(X), expected)
-    np.testing.assert_array_equal(again.decision_function(X), expected)
 
 
 def test_what_was_trained_on_a_gpu_predicts_without_one(device, sample, monkeypatch):
     X, y = sample
     model = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
+    assert model.columns_.fitted.device == "cuda"
     expected = model.decision_function(X)
 
     def none():
@@ -268,5 +286,6 @@ def test_cupy_is_asked_for_by_name(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(backend, "import_module", missing)
-    with pytest.raises(backend.DeviceError, match=r"needs CuPy: install outputcodes\[gpu\]"):
+    with pytest.raises(backend.DeviceError, match=r"CuPy can't be imported .*: install the CuPy package") as refused:
         backend.as_device("cuda")
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)

@@ -17,18 +17,28 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.callers import levels_to_user
 from outputcodes._ground.validation import is_on_device
 from outputcodes._kernel_machines.kernel_function import Kernel
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 DEVICES = ("cpu", "cuda", "auto")
+INSTALL = "install the CuPy package that fits your driver, such as cupy-cuda13x, which is the extra `gpu`"
 # Kernels whose values a device computes; it also takes precomputed ones.
 DEVICE_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
 
 class DeviceError(OSError):
-    """A device that was asked for can't be used, or fails."""
+    """A GPU that was asked for can't be used, or fails; the argument says why."""
+
+    @property
+    def reason(self) -> str:
+        """Why, in a few words."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return f"device='cuda': {self.reason}; or use device='cpu'."
 
 
 @dataclass(frozen=True)
@@ -134,15 +144,14 @@ def _cuda() -> Device:
     try:
         module = import_module("outputcodes._kernel_machines.device.cuda")
     except ImportError as error:
-        raise DeviceError("device='cuda' needs CuPy: install outputcodes[gpu], or use device='cpu'.") from error
+        raise DeviceError(f"CuPy can't be imported ({error}): {INSTALL}") from error
     device: Device = module.connect()
     return device
 
 
-@cache
 def say_cpu(reason: str) -> None:
-    """Warn, once per process and reason, that device="auto" is the CPU."""
-    warnings.warn(f"device='auto' uses the CPU: {reason}", UserWarning, stacklevel=6)
+    """Warn that device="auto" is the CPU."""
+    warnings.warn(f"device='auto' uses the CPU: {reason}.", UserWarning, stacklevel=levels_to_user())
 
 
 @contextmanager
@@ -186,5 +195,5 @@ def as_device(device: str) -> Device | None:
     except DeviceError as error:
         if device == "cuda":
             raise
-        say_cpu(str(error))
+        say_cpu(error.reason)
         return None

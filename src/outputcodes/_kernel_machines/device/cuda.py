@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.sizes import LARGEST_FEATURE, refuse_huge
-from outputcodes._kernel_machines.device.backend import DeviceError, PosedColumns
+from outputcodes._kernel_machines.device.backend import INSTALL, DeviceError, PosedColumns
 from outputcodes._kernel_machines.device.cuda_columns import CudaColumns, blocks_of_values, bytes_per_column
 from outputcodes._kernel_machines.kernel_function import Kernel, NonFiniteKernelError
 
@@ -57,12 +57,12 @@ def connect() -> Cuda:
     """Return the GPU, with its functions compiled, or raise DeviceError."""
     try:
         if cp.cuda.runtime.getDeviceCount() == 0:
-            raise DeviceError("device='cuda' found no GPU; use device='cpu'.")
+            raise DeviceError("no GPU was found: check the driver with nvidia-smi")
         if int(cp.cuda.Device().compute_capability) < LEAST_CAPABILITY:
-            raise DeviceError("device='cuda' needs a GPU of compute capability 8.0 or more; use device='cpu'.")
+            raise DeviceError("the GPU is older than Ampere (compute capability 8.0): use a newer one")
         return Cuda()
     except (*FAILURES, cp.cuda.compiler.CompileException, RuntimeError, ImportError) as error:
-        raise DeviceError(f"device='cuda' can't use the GPU ({error}); use device='cpu'.") from error
+        raise DeviceError(f"the GPU can't be used ({error}): {INSTALL}") from error
 
 
 class Cuda:
@@ -77,9 +77,9 @@ class Cuda:
     def failure(self, error: Exception) -> str | None:
         """Return what happened if the error is the GPU's own, else None."""
         if isinstance(error, cp.cuda.memory.OutOfMemoryError):
-            return "The GPU has too little memory; use fewer rows or columns, or device='cpu'."
+            return "the GPU has too little memory: use fewer rows or columns"
         if isinstance(error, FAILURES):
-            return "The GPU failed; start Python again, or use device='cpu'."
+            return "the GPU failed: start Python again"
         return None
 
     def launch(self, name: str, grid: tuple[int, ...], block: tuple[int, ...], *arguments: Any) -> None:

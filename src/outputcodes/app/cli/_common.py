@@ -60,8 +60,10 @@ def with_options(message: str, arguments: Collection[str] = (), params: Collecti
     """Return a message of the library with options in place of parameters.
 
     It may begin with a parameter: one of the `params`, an option, or one of the `arguments`, which stays as it is.
-    Elsewhere the library writes the option after the parameter, in brackets.
+    Elsewhere the library writes the option after the parameter, in brackets, unless it is the first parameter again.
 
+    >>> with_options("device='cuda': no GPU was found; or use device='cpu'.")
+    "--device 'cuda': no GPU was found; or use --device cpu."
     >>> with_options("learner='rigde' is unknown; did you mean 'ridge'?")
     "--learner 'rigde' is unknown; did you mean 'ridge'?"
     >>> with_options("The file is not UTF-8 text: read it with encoding='latin-1' (--encoding latin-1).")
@@ -69,12 +71,13 @@ def with_options(message: str, arguments: Collection[str] = (), params: Collecti
     """
     message = BOTH.sub(r"\1", message)
     begin = re.match(r"(\w+)=", message)
+    again = "" if begin is None else rf"(?<!^)\b{begin[1]}='([\w-]+)'"
     if begin is not None and begin[1] in params:
-        return f"--param {message}"
+        return "--param " + re.sub(again, rf"--param {begin[1]}=\1", message)
     if begin is None or begin[1] not in OPTIONS or begin[1] in arguments:
         return message
     option = OPTIONS[begin[1]]
-    return f"{option} {message[begin.end() :].replace(f' ({option})', '', 1)}"
+    return f"{option} " + re.sub(again, rf"{option} \1", message)[begin.end() :].replace(f" ({option})", "", 1)
 
 
 def names(text: str | None) -> list[str] | None:
@@ -123,7 +126,7 @@ def assignments(given: list[str] | None) -> dict[str, str]:
 
 
 def _note(message: Warning | str, *where: object, **more: object) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"· {message}", markup=False, highlight=False)
+    Console(stderr=True, soft_wrap=True).print(f"· {with_options(str(message))}", markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:

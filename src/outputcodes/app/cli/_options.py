@@ -9,6 +9,7 @@ import typer
 TABLE = "How to read the table"
 MODELS = "Plug-ins and model files"
 
+Device = Annotated[str, typer.Option(help="Where kernel SVMs are trained: cpu, cuda (a GPU) or auto.")]
 Target = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of the labels.", rich_help_panel=TABLE)]
 Identifier = Annotated[
     str | None,

@@ -48,7 +48,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
     jobs: _options.Jobs = 1,
-    device: Annotated[str, typer.Option(help="Where kernel SVMs are trained: cpu, cuda (a GPU) or auto.")] = "cpu",
+    device: _options.Device = "cpu",
     seed: _options.Seed = 0,
     target: _options.Target = None,
     identifier: _options.Identifier = None,

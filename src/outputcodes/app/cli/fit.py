@@ -39,6 +39,7 @@ def fit(
             metavar="SECONDS", min=1, help="Where no learner is named: how long to look for the best; 60 by default."
         ),
     ] = None,
+    device: _options.Device = "cpu",
     jobs: _options.Jobs = 1,
     seed: _options.Seed = 0,
     target: _options.Target = None,
@@ -68,6 +69,7 @@ def fit(
             class_weight="balanced" if class_weight == "balanced" else numbers(class_weight, "--class-weight"),
             params=assignments(param),
             time_limit=time_limit,
+            device=device,
             seed=seed,
             n_jobs=jobs,
             identifier=identifier,

@@ -22,7 +22,7 @@ from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.fitting import sorted_as_text
 from outputcodes.app.run.plan import Plan
 from outputcodes.app.run.sources import Source
-from outputcodes.app.run.systems import build, is_ours
+from outputcodes.app.run.systems import build, is_ours, uses_device
 from outputcodes.app.run.writing import RESULTS, is_written, write
 from outputcodes.selection import Cell, Journal, Measurement, Results, ranked
 from outputcodes.selection.engine import Watch, gather, measure_all
@@ -114,7 +114,9 @@ def compare_table(
     check_metric(metric)
     check_n_jobs(n_jobs)
     check_device(device)
-    as_device(device)  # a GPU that is not there is an error before anything is measured, or the CPU with a warning
+    if any(uses_device(cell.learner) for cell in plan.cells):
+        # A GPU that is not there is an error before anything is measured, or the CPU with one warning.
+        device = "cpu" if as_device(device) is None else device
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)

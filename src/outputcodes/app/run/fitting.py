@@ -12,12 +12,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
 
 from outputcodes._ground.words import quoted
+from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app import persistence
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.racing import race_on
 from outputcodes.app.run.sources import open_table
-from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
+from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name, uses_device
 from outputcodes.app.tables import Table
 from outputcodes.bounds import hamming_error_bound
 from outputcodes.classifier import OutputCodeClassifier
@@ -45,6 +46,7 @@ def fit_file(
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     params: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
+    device: str = "cpu",
     seed: int = 0,
     n_jobs: int | None = None,
     **reading: Any,
@@ -61,6 +63,8 @@ def fit_file(
         As for `build`. Where none of them is given, a race finds the best model.
     time_limit : float, optional
         Seconds of the race, from the reading of the table to the file of the model; 60 by default.
+    device : {"cpu", "cuda", "auto"}
+        Where `learner` trains, if it can do so on a GPU.
     **reading
         How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
 
@@ -74,6 +78,10 @@ def fit_file(
     """
     check_out(out, (".skops",), data)
     _check_alone(learner, code=code, decoder=decoder, probability=probability)
+    check_device(device)
+    if device != "cpu" and not (learner and uses_device(learner)):
+        able = ", ".join(filter(uses_device, LEARNERS))
+        raise ValueError(f"device={device!r} is for learners that can be trained on a GPU: name one of them, {able}.")
     if reading.get("order") is not None and code != "ordinal":
         raise ValueError(
             "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
@@ -91,7 +99,7 @@ def fit_file(
             "leave it out."
         )
     how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
-    how |= {"probability": probability, "class_weight": class_weight, "params": params}
+    how |= {"probability": probability, "class_weight": class_weight, "params": params, "device": device}
     labels = table.target.to_numpy()
     model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
     final = model[-1]
@@ -102,6 +110,8 @@ def fit_file(
         # These probabilities decode in place of the decoder.
         decodes = probability if probability in ("likelihood", "coupling") else decoder
         facts |= {"code": code or DEFAULT.code, "decoder": decodes or model[-1].default_decoder()}
+        if (columns := final.columns_.fitted) is not None and columns.device != "cpu":
+            facts["device"] = columns.device
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     return _saved(model, training_summary(model, table, **facts), table, out)

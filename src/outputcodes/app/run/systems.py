@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -140,10 +141,20 @@ def build(
     model.set_params(**{name: value for name, value in {"random_state": seed, **ours}.items() if name in known})
     if class_weight is not None:
         _weight_classes(model, learner, class_weight, schema)
-    if _is_ours(estimator) and "device" in estimator.get_params(deep=False):
+    if uses_device(learner):
         estimator.set_params(device=device)
     set_parameters(estimator, params or {}, learner)
     return Pipeline([("table", preprocessing(schema, estimator)), ("classifier", model)])
+
+
+def uses_device(learner: str | None) -> bool:
+    """Return whether a learner, by default the default one, can be trained on a GPU.
+
+    >>> uses_device("kernel-svm"), uses_device("ridge")
+    (True, False)
+    """
+    name = default_name() if learner is None else learner
+    return name in LEARNERS and "device" in signature(LEARNERS[name]).parameters
 
 
 def _weight_classes(model: Any, learner: str, weights: Mapping[Any, float] | str, schema: Schema) -> None:

@@ -70,11 +70,10 @@ class FittedKernelColumns(FittedColumns):
         rows: Rows,
         certificate: Certificate,
         n_jobs: int | None,
-        device: str = "cpu",
     ) -> None:
         self.certificate: Certificate | None = certificate
         self.intercept = columns.bias
-        self.n_jobs, self.device = n_jobs, device
+        self.n_jobs, self.device = n_jobs, "cpu" if isinstance(gram, Gram) else "cuda"
         self.rows = rows
         taken = np.zeros(gram.n, dtype=bool)
         taken[columns.rows] = True

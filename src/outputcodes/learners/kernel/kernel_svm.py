@@ -84,7 +84,8 @@ class KernelSVM(KernelParameters, SharedLearner):
         The maximum number of steps per column. Each step changes a pair of coefficients.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where to train: "cuda" is a GPU, which needs CuPy (the extra "gpu"); "auto" is a GPU if there is one that can do
-        the work, else the CPU, with a warning. Predictions are computed there too, or on the CPU where there is none.
+        the work, else the CPU, with a warning; `columns_.device` says which. Predictions are computed there too, or on
+        the CPU where there is none.
         On a GPU, `tol` is at least 1e-5, the kernel has a name, and `cache_size` is not used.
 
     Attributes
@@ -211,7 +212,7 @@ class KernelSVM(KernelParameters, SharedLearner):
             with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
                 columns = self._solve(gram, seen, y, M, cost, own, start, n_jobs)
                 certificate = Certificate(columns.gap, columns.steps, columns.converged)
-                fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs, self.device)
+                fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs)
         except DeviceError as error:
             X = cast(DeviceGram, gram).given
             self._allow_cpu(error, X)
@@ -254,7 +255,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         if reason is None:
             return as_device(self.device)
         if self.device == "cuda":
-            raise ValueError(reason)
+            raise ValueError(f"{reason}.")
         say_cpu(reason)
         return None
 
@@ -262,7 +263,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         """Go on if "auto" may train on the CPU after a device has failed: X must be here."""
         if self.device != "auto" or is_on_device(X):
             raise error
-        say_cpu(str(error))
+        say_cpu(error.reason)
 
     def release(self, data: KernelData) -> None:
         """Allow the next preparation made `like` this one to reuse the memory of its Gram matrix."""
