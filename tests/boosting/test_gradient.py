@@ -208,6 +208,7 @@ def test_a_class_weight_is_a_sample_weight():
         ({"max_bins": 256}, "max_bins=256 must be an integer from 2 to 255"),
         ({"validation_fraction": 1}, "validation_fraction=1 must be None or a number between 0 and 1"),
         ({"monitor": "x"}, "monitor='x' must be 'loss' or 'error'"),
+        ({"class_weight": "balance"}, "class_weight='balance' must be 'balanced', a mapping"),
         ({"class_weight": {0: -1}}, "class_weight={0: -1} must hold positive numbers only"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ def class_weights(given: Any, classes: NDArray[Any], y: NDArray[np.intp], weight
     """
     if given is None:
         return None
+    if given != "balanced" and not isinstance(given, Mapping):
+        raise ValueError(f"class_weight={given!r} must be 'balanced', a mapping from label to weight, or None.")
     present = np.unique(y)
     weights = np.ones(len(classes))
     weights[present] = compute_class_weight(given, classes=classes[present], y=classes[y], sample_weight=weight)
