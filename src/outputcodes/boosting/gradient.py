@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length, compute_class_weight
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import BLOCK_VALUES, over_blocks, row_blocks
+from outputcodes._ground.class_weights import class_weights
 from outputcodes._ground.targets import OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
     as_seed,
@@ -156,7 +157,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         if targets is None:
             known = check_classes(labels)
             targets, labels = OneLabel(known), np.searchsorted(known, labels)
-            weight = weight * self._class_weights(known, labels, weight)
+            if (factors := class_weights(self.class_weight, known, labels, weight)) is not None:
+                weight = weight * factors[labels]
         known_forest = self._known_forest(targets)
         self.targets_: Targets = targets
         seed = as_seed(self.random_state)
@@ -311,14 +313,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         sets = label_sets(y)
         check_consistent_length(X, sets.numbers)
         return sets.numbers, sets.targets, sets.code
-
-    def _class_weights(self, known: NDArray[Any], y: NDArray[np.intp], weight: Array) -> Array:
-        if self.class_weight is None:
-            return np.ones(len(y))
-        factors = compute_class_weight(self.class_weight, classes=known, y=known[y], sample_weight=weight)
-        if not ((factors > 0) & np.isfinite(factors)).all():
-            raise ValueError(f"class_weight={self.class_weight!r} must hold positive numbers only.")
-        return np.asarray(factors)[y]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
