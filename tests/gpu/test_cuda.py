@@ -211,4 +211,11 @@ def test_a_grid_search_on_the_gpu(digits):
     }
     scores = [search[name].cv_results_["mean_test_score"] for name in ("cpu", "cuda")]
     np.testing.assert_allclose(*scores, atol=2 / len(y))
-    assert search["cuda"].best_estimator_.columns_.fitted.device == "cuda"
+    assert search["cuda"].best_estimator_.columns_.device == "cuda"
+
+
+def test_labels_on_the_gpu(digits):
+    X, y = digits
+    model = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all")
+    expected = model.fit(X, y).margins(X)
+    np.testing.assert_array_equal(model.fit(cp.asarray(X), cp.asarray(y)).margins(X), expected)

@@ -58,7 +58,8 @@ def too_many_rows(size: Size, most: int = KERNEL_ROWS) -> str | None:
 
 def too_many_rows_without_a_gpu(size: Size) -> str | None:
     """Return why a kernel method that can be trained on a GPU is not tried, or None."""
-    return too_many_rows(size, GPU_KERNEL_ROWS if size.gpu else KERNEL_ROWS)
+    reason = too_many_rows(size, GPU_KERNEL_ROWS if size.gpu else KERNEL_ROWS)
+    return reason if reason is None or size.gpu else f"{reason}; with a GPU (--device cuda), up to {GPU_KERNEL_ROWS}"
 
 
 def too_long_to_boost(size: Size) -> str | None:

@@ -41,6 +41,13 @@ def is_on_device(X: Any) -> bool:
     return place is not None and int(place()[0]) != 1  # kDLCPU
 
 
+def on_host(X: Any) -> Any:
+    """Return X; an array of CuPy or PyTorch on a device is copied to NumPy."""
+    if not is_on_device(X):
+        return X
+    return X.get() if hasattr(X, "get") else X.cpu().numpy()
+
+
 def validated(estimator: Any, *given: Any, **checks: Any) -> Any:
     """Return what scikit-learn's `validate_data` does, without a warning that infinite numbers have no sum."""
     with np.errstate(invalid="ignore"):
@@ -75,7 +82,7 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)
     # NaN differs from itself; the NA of pandas can't be compared.
     if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
         raise ValueError("y has missing labels (None, NaN or NA); remove these rows, or give them a label.")
@@ -121,7 +128,7 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
         return None
     if isinstance(weight, Number):
         weight = np.full(n_rows, weight)
-    checked = np.asarray(weight, dtype=np.float64)
+    checked = np.asarray(on_host(weight), dtype=np.float64)
     if checked.ndim != 1:
         raise ValueError(f"sample_weight must be 1-dimensional, with one weight per row; its shape is {checked.shape}.")
     if checked.shape[0] != n_rows:

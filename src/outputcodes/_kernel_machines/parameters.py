@@ -99,10 +99,10 @@ def gamma_of(gamma: float | Literal["scale", "auto"], X: Any) -> float:
 def beyond_devices(owner: KernelParameters) -> str | None:
     """Return why no device can train with these parameters, or None."""
     if callable(owner.kernel):
-        return "kernel is a function, which a GPU can't run: use a named kernel, or device='cpu'"
+        return "kernel is a Python function, which a GPU can't run: use a named kernel, or device='cpu'"
     if owner.tol < DEVICE_TOL:
         return (
-            f"tol={owner.tol!r} is below {DEVICE_TOL}, and kernel values on a GPU are in single precision: raise it, "
+            f"tol={owner.tol!r} is below {DEVICE_TOL}, and kernel values on a GPU are in single precision: raise tol, "
             "or use device='cpu'"
         )
     return None

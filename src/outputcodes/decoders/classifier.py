@@ -17,7 +17,7 @@ from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
-from outputcodes._ground.validation import check_targets, check_weight, n_rows_of
+from outputcodes._ground.validation import check_targets, check_weight, n_rows_of, on_host
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
 
@@ -239,6 +239,7 @@ class DecodingClassifier(ClassifierMixin):
 
     def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
         """Return the label of each row and None; for a multilabel y, the numbers of the label sets and these sets."""
+        y = on_host(y)
         if not indicates_labels(y):
             return check_targets(self, X, y), None
         if (objection := self._objection_to_label_sets()) is not None:

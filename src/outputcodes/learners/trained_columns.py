@@ -37,6 +37,11 @@ class Columns:
         self.live = live
         self.constant = constant
 
+    @property
+    def device(self) -> str:
+        """Where the columns were trained: "cpu" or "cuda"."""
+        return "cpu" if self.fitted is None else self.fitted.device
+
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of new X, or of some rows of prepared data, cut at ±1e9."""
         if isinstance(X, RowBlocks):

@@ -333,4 +333,4 @@ def test_a_model_says_where_it_was_trained(run, fruit, tmp_path, monkeypatch):
     monkeypatch.setattr(backend, "_cuda", StandIn)
     path = tmp_path / "m.skops"
     assert run("fit", fruit, "--learner", "kernel-svm", "--device", "cuda", "--out", path).code == 0
-    assert "\ndevice: cuda\n" in run("inspect", path).out
+    assert "\ntrained on: cuda\n" in run("inspect", path).out

@@ -124,6 +124,9 @@ def test_a_device_that_fails(device, sample, broken):
     on_cpu = OutputCodeClassifier(KernelSVM(gamma=0.5), code="one-vs-all").fit(X, y)
     if broken == "expand":  # what was trained on a device predicts without it
         found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
+        with pytest.warns(UserWarning, match="Prediction uses the CPU: the stand-in failed"):
+            found.predict(X)
+        warnings.simplefilter("ignore")
         np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-2)
         return
     with pytest.raises(
@@ -132,14 +135,14 @@ def test_a_device_that_fails(device, sample, broken):
         OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
     with pytest.warns(UserWarning, match="device='auto' uses the CPU: the stand-in failed"):
         found = OutputCodeClassifier(KernelSVM(gamma=0.5, device="auto"), code="one-vs-all").fit(X, y)
-    assert found.columns_.fitted.device == "cpu"
+    assert found.columns_.device == "cpu"
     np.testing.assert_allclose(found.decision_function(X), on_cpu.decision_function(X), atol=1e-8)
 
 
 @pytest.mark.parametrize("parameters", [{"kernel": lambda A, B: A @ B.T}, {"tol": 1e-8}])
 def test_auto_is_the_cpu_for_what_a_device_cannot_do(device, sample, parameters):
     X, y = sample
-    with pytest.warns(UserWarning, match="device='auto' uses the CPU: (kernel is a function|tol=1e-08)"):
+    with pytest.warns(UserWarning, match="device='auto' uses the CPU: (kernel is a Python function|tol=1e-08)"):
         found = OutputCodeClassifier(KernelSVM(device="auto", **parameters), code="one-vs-all").fit(X, y)
     on_cpu = OutputCodeClassifier(KernelSVM(**parameters), code="one-vs-all").fit(X, y)
     np.testing.assert_allclose(found.margins(X), on_cpu.margins(X), atol=1e-8)
@@ -217,7 +220,7 @@ def test_a_grid_search_follows_the_device(device, sample):
     }
     scores = [search[name].cv_results_["mean_test_score"] for name in ("cpu", "cuda")]
     np.testing.assert_allclose(*scores, atol=1 / 240 + 1e-12)
-    assert search["cuda"].best_estimator_.columns_.fitted.device == "cuda"
+    assert search["cuda"].best_estimator_.columns_.device == "cuda"
     # One Gram matrix for each gamma serves all folds, and the last fit has one more.
     assert device.grams <= 4
 
@@ -246,7 +249,7 @@ def test_without_a_gpu(monkeypatch):
 def test_what_was_trained_on_a_gpu_predicts_without_one(device, sample, monkeypatch):
     X, y = sample
     model = OutputCodeClassifier(KernelSVM(gamma=0.5, device="cuda"), code="one-vs-all").fit(X, y)
-    assert model.columns_.fitted.device == "cuda"
+    assert model.columns_.device == "cuda"
     expected = model.decision_function(X)
 
     def none():
@@ -260,7 +263,7 @@ def test_what_was_trained_on_a_gpu_predicts_without_one(device, sample, monkeypa
     ("parameters", "message"),
     [
         ({"device": "gpu"}, "device='gpu' must be 'cpu', 'cuda' or 'auto'"),
-        ({"device": "cuda", "kernel": lambda A, B: A @ B.T}, "kernel is a function, which a GPU can't run"),
+        ({"device": "cuda", "kernel": lambda A, B: A @ B.T}, "kernel is a Python function, which a GPU can't run"),
         ({"device": "cuda", "tol": 1e-8}, "tol=1e-08 is below 1e-05"),
     ],
 )
@@ -280,12 +283,43 @@ def test_infinite_numbers_are_refused(device):
 
 
 def test_cupy_is_asked_for_by_name(monkeypatch):
-    backend._cuda.cache_clear()
+    asked = []
 
     def missing(name):
-        raise ImportError(name)
+        asked.append(name)
+        raise ModuleNotFoundError(name)
 
+    backend._looked_for.cache_clear()
     monkeypatch.setattr(backend, "import_module", missing)
-    with pytest.raises(backend.DeviceError, match=r"CuPy can't be imported .*: install the CuPy package") as refused:
-        backend.as_device("cuda")
-    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    try:
+        for _ in range(2):  # and looked for once
+            with pytest.raises(backend.DeviceError, match=r"CuPy is not installed: install outputcodes\[gpu\]") as no:
+                backend.as_device("cuda")
+    finally:
+        backend._looked_for.cache_clear()
+    assert len(asked) == 1
+    assert str(pickle.loads(pickle.dumps(no.value))) == str(no.value)
+
+
+class OnDevice:
+    """An array that can't be read here, as CuPy's."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __array__(self, *_, **__):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    def get(self):
+        return self.values
+
+
+def test_labels_and_weights_on_a_device(sample):
+    X, y = sample
+    weight = np.linspace(1, 2, len(y))
+    expected = OutputCodeClassifier(KernelSVM()).fit(X, y, sample_weight=weight).decision_function(X)
+    model = OutputCodeClassifier(KernelSVM()).fit(X, OnDevice(y), sample_weight=OnDevice(weight))
+    np.testing.assert_array_equal(model.decision_function(X), expected)

@@ -6,7 +6,6 @@ a back end holds the large arrays and does the work on them. `cuda` is the only 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,14 +16,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.callers import levels_to_user
-from outputcodes._ground.validation import is_on_device
+from outputcodes._ground.user_warnings import warn_user
 from outputcodes._kernel_machines.kernel_function import Kernel
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 DEVICES = ("cpu", "cuda", "auto")
-INSTALL = "install the CuPy package that fits your driver, such as cupy-cuda13x, which is the extra `gpu`"
+INSTALL = "install outputcodes[gpu], or from a clone '.[gpu]', or for an older driver 'cupy-cuda12x[ctk]'"
 # Kernels whose values a device computes; it also takes precomputed ones.
 DEVICE_KERNELS = ("linear", "rbf", "poly", "sigmoid")
 
@@ -139,19 +137,30 @@ class Device(Protocol):
 
 
 @cache
-def _cuda() -> Device:
-    """Return the GPU, or raise DeviceError."""
+def _looked_for() -> Device | DeviceError:
+    """Return the GPU, or why there is none; what was not found is not looked for again."""
     try:
-        module = import_module("outputcodes._kernel_machines.device.cuda")
+        device: Device = import_module("outputcodes._kernel_machines.device.cuda").connect()
+    except ModuleNotFoundError:
+        return DeviceError(f"CuPy is not installed: {INSTALL}")
     except ImportError as error:
-        raise DeviceError(f"CuPy can't be imported ({error}): {INSTALL}") from error
-    device: Device = module.connect()
+        return DeviceError(f"CuPy lacks a part of the CUDA Toolkit ({' '.join(str(error).split())}): {INSTALL}")
+    except DeviceError as error:
+        return error
     return device
 
 
-def say_cpu(reason: str) -> None:
-    """Warn that device="auto" is the CPU."""
-    warnings.warn(f"device='auto' uses the CPU: {reason}.", UserWarning, stacklevel=levels_to_user())
+def _cuda() -> Device:
+    """Return the GPU, or raise DeviceError."""
+    found = _looked_for()
+    if isinstance(found, DeviceError):
+        raise DeviceError(found.reason)
+    return found
+
+
+def say_cpu(reason: str, who: str = "device='auto'") -> None:
+    """Warn, once per line of the user's code, that the CPU does the work."""
+    warn_user(f"{who} uses the CPU: {reason}.")
 
 
 @contextmanager
@@ -163,13 +172,6 @@ def named_failures(device: Device) -> Iterator[None]:
         if (reason := device.failure(error)) is None:
             raise
         raise DeviceError(reason) from error
-
-
-def on_host(X: Any) -> Any:
-    """Return X; an array of CuPy or PyTorch on a device is copied to NumPy."""
-    if not is_on_device(X):
-        return X
-    return X.get() if hasattr(X, "get") else X.cpu().numpy()
 
 
 def check_device(device: Any) -> None:

@@ -31,7 +31,12 @@ Array = NDArray[np.float64]
 TILE = 8192
 # The share of the whole memory that a Gram matrix takes at most, and that of the free memory, if this is less.
 LARGEST_SHARE, MEMORY_SHARE = 0.75, 0.8
-FAILURES = cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError, cublas.CUBLASError
+FAILURES = (
+    cp.cuda.runtime.CUDARuntimeError,
+    cp.cuda.driver.CUDADriverError,
+    cublas.CUBLASError,
+    cp.cuda.compiler.CompileException,
+)
 # Its instructions for the largest number of a warp.
 LEAST_CAPABILITY = 80
 KINDS = {"linear": 0, "rbf": 1, "poly": 2, "sigmoid": 3}
@@ -56,13 +61,17 @@ _kernel_values = {
 def connect() -> Cuda:
     """Return the GPU, with its functions compiled, or raise DeviceError."""
     try:
-        if cp.cuda.runtime.getDeviceCount() == 0:
-            raise DeviceError("no GPU was found: check the driver with nvidia-smi")
+        count = cp.cuda.runtime.getDeviceCount()
+    except FAILURES as error:
+        raise DeviceError(f"no GPU was found, or no driver that fits CuPy ({error}): check with nvidia-smi") from error
+    if count == 0:
+        raise DeviceError("no GPU was found: check with nvidia-smi")
+    try:
         if int(cp.cuda.Device().compute_capability) < LEAST_CAPABILITY:
             raise DeviceError("the GPU is older than Ampere (compute capability 8.0): use a newer one")
         return Cuda()
-    except (*FAILURES, cp.cuda.compiler.CompileException, RuntimeError, ImportError) as error:
-        raise DeviceError(f"the GPU can't be used ({error}): {INSTALL}") from error
+    except (*FAILURES, RuntimeError, ImportError) as error:
+        raise DeviceError(f"the GPU can't be used ({' '.join(str(error).split())}): {INSTALL}") from error
 
 
 class Cuda:

@@ -60,7 +60,7 @@ def with_options(message: str, arguments: Collection[str] = (), params: Collecti
     """Return a message of the library with options in place of parameters.
 
     It may begin with a parameter: one of the `params`, an option, or one of the `arguments`, which stays as it is.
-    Elsewhere the library writes the option after the parameter, in brackets, unless it is the first parameter again.
+    Elsewhere the library writes the option after the parameter, in brackets.
 
     >>> with_options("device='cuda': no GPU was found; or use device='cpu'.")
     "--device 'cuda': no GPU was found; or use --device cpu."
@@ -70,14 +70,15 @@ def with_options(message: str, arguments: Collection[str] = (), params: Collecti
     'The file is not UTF-8 text: read it with --encoding latin-1.'
     """
     message = BOTH.sub(r"\1", message)
+    # Messages on devices end in another one.
+    message = re.sub(r"(?<!^)\bdevice='(\w+)'", r"--param device=\1" if "device" in params else r"--device \1", message)
     begin = re.match(r"(\w+)=", message)
-    again = "" if begin is None else rf"(?<!^)\b{begin[1]}='([\w-]+)'"
     if begin is not None and begin[1] in params:
-        return "--param " + re.sub(again, rf"--param {begin[1]}=\1", message)
+        return f"--param {message}"
     if begin is None or begin[1] not in OPTIONS or begin[1] in arguments:
         return message
     option = OPTIONS[begin[1]]
-    return f"{option} " + re.sub(again, rf"{option} \1", message)[begin.end() :].replace(f" ({option})", "", 1)
+    return f"{option} {message[begin.end() :].replace(f' ({option})', '', 1)}"
 
 
 def names(text: str | None) -> list[str] | None:

@@ -115,8 +115,7 @@ def compare_table(
     check_n_jobs(n_jobs)
     check_device(device)
     if any(uses_device(cell.learner) for cell in plan.cells):
-        # A GPU that is not there is an error before anything is measured, or the CPU with one warning.
-        device = "cpu" if as_device(device) is None else device
+        as_device(device)
     if resume and out is None:
         raise ValueError("resume=True (--resume) needs out (--out): the folder with the results to continue.")
     folder = None if out is None else Path(out)

@@ -110,8 +110,6 @@ def fit_file(
         # These probabilities decode in place of the decoder.
         decodes = probability if probability in ("likelihood", "coupling") else decoder
         facts |= {"code": code or DEFAULT.code, "decoder": decodes or model[-1].default_decoder()}
-        if (columns := final.columns_.fitted) is not None and columns.device != "cpu":
-            facts["device"] = columns.device
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     return _saved(model, training_summary(model, table, **facts), table, out)

@@ -13,6 +13,7 @@ from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.app.run import racing
 from outputcodes.app.run.fitting import LARGEST_SUMMARISED
+from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
 
@@ -62,6 +63,8 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
     final = model[-1] if hasattr(model, "steps") else model
     lines.append("model: " + " ".join(repr(final).split()))
+    if isinstance(final, OutputCodeClassifier) and final.columns_.device != "cpu":
+        lines.append(f"trained on: {final.columns_.device}")
     if isinstance(final, DecodingClassifier):
         k, L = final.code_.shape
         small = k * L <= LARGEST_SUMMARISED

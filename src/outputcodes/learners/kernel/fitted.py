@@ -13,15 +13,15 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import over_blocks, row_blocks
 from outputcodes._ground.sizes import without_huge
-from outputcodes._ground.validation import is_on_device
+from outputcodes._ground.validation import is_on_device, on_host
 from outputcodes._kernel_machines.device.backend import (
     DEVICE_KERNELS,
     Device,
     DeviceError,
     DeviceGram,
     named_failures,
-    on_host,
     present_device,
+    say_cpu,
 )
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
@@ -106,7 +106,8 @@ class FittedKernelColumns(FittedColumns):
             try:
                 with named_failures(gram.device):
                     return gram.expand(chosen, self.support, self._dense(), self.intercept)
-            except DeviceError:
+            except DeviceError as error:
+                say_cpu(error.reason, "Prediction")
                 X = gram.given
         device = present_device(self.device) if self.kernel.name in DEVICE_KERNELS else None
         # A device converts numbers faster.
@@ -135,7 +136,8 @@ class FittedKernelColumns(FittedColumns):
         try:
             with named_failures(device):
                 F = device.expand_new(self.kernel, usual, self.anchors, self._dense(), self.intercept)
-        except DeviceError:
+        except DeviceError as error:
+            say_cpu(error.reason, "Prediction")
             return None
         return F if np.isfinite(F).all() else None
 
