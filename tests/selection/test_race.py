@@ -26,7 +26,7 @@ from outputcodes.selection.race.blend import Calibration, greedy_weights, losses
 from outputcodes.selection.race.contestants import CONTESTANTS, Entry, build, chosen_contestants
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.estimate import loss_of_best
-from outputcodes.selection.race.race import _folds
+from outputcodes.selection.race.folds import race_folds
 from outputcodes.selection.race.trials import Field, scores_of
 from outputcodes.selection.race.views import kinds_of
 from outputcodes.selection.race.workers import Here
@@ -61,7 +61,7 @@ def test_it_is_a_classifier_as_scikit_learn_wants_it(estimator, check):
 
 
 def course_of(X, y, contestants=None, **parameters):
-    data = Field(chosen_contestants(contestants, X), X, kinds_of(X), y, int(y.max()) + 1, _folds(y, 0), 0)
+    data = Field(chosen_contestants(contestants, X), X, kinds_of(X), y, int(y.max()) + 1, race_folds(y, 0), 0)
     return Course(data, "error", Here(data), time.monotonic(), np.inf, **parameters)
 
 
@@ -69,7 +69,7 @@ def test_every_beginning_of_the_training_rows_is_stratified():
     rng = np.random.default_rng(0)
     y = rng.choice(4, size=3000, p=[0.6, 0.3, 0.08, 0.02])
     shares = np.bincount(y) / len(y)
-    for train, test in _folds(y, 0):
+    for train, test in race_folds(y, 0):
         assert not np.intersect1d(train, test).size
         assert len(train) + len(test) == len(y)
         for m in (100, 500, 1500):
@@ -80,7 +80,7 @@ def test_laps_grow_and_the_last_has_all_rows():
     X = np.zeros((40_000, 1))
     laps = course_of(X, np.arange(40_000) % 5, ["ridge"]).laps()
     assert [lap.rows for lap in laps] == sorted(lap.rows for lap in laps)
-    assert laps[-1].rows == len(_folds(np.arange(40_000) % 5, 0)[0][0])
+    assert laps[-1].rows == len(race_folds(np.arange(40_000) % 5, 0)[0][0])
     assert laps[-1].folds >= 2
     few = course_of(X[:60], np.arange(60) % 5, ["ridge"]).laps()
     assert len(few) == 1
@@ -191,7 +191,7 @@ def test_strange_tables():
 
 def test_a_class_with_one_row_is_trained_in_every_fold():
     y = np.array([0] * 30 + [1])
-    for train, test in _folds(y, 0):
+    for train, test in race_folds(y, 0):
         assert 30 in train
         assert 30 not in test
     with pytest.raises(ValueError, match="Every class in y has one row"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
 Rows = NDArray[np.intp]
 Folds = list[tuple[Rows, Rows]]
@@ -100,3 +100,18 @@ def stratified_folds(y: ArrayLike, cv: int, seed: int = 0) -> Folds:
         # The caller knows the counts and decides what to report.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+
+
+def grouped_folds(y: ArrayLike, groups: ArrayLike, cv: int, seed: int = 0) -> Folds:
+    """Return scikit-learn's stratified folds that keep the rows of a group together; a fold without rows is left out.
+
+    >>> [test.tolist() for _, test in grouped_folds([0, 1, 0, 1], ["a", "a", "b", "b"], 2)]
+    [[2, 3], [0, 1]]
+    """
+    labels, names = np.asarray(y), np.asarray(groups)
+    if (count := len(np.unique(names))) < cv:
+        raise ValueError(f"groups has {count} different values, and {cv} folds need {cv} or more: use fewer folds.")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        found = list(StratifiedGroupKFold(cv, shuffle=True, random_state=seed).split(labels, labels, names))
+    return [(train, test) for train, test in found if len(train) and len(test)]

@@ -34,6 +34,7 @@ def open_table(
     drop: Sequence[str] = (),
     identifier: str | None = None,
     order: Sequence[str] | None = None,
+    group: str | None = None,
     **text: Any,
 ) -> tables.Table:
     """Return the table in a file, or the known data set of that name where there is no such file.
@@ -44,7 +45,7 @@ def open_table(
     150
     """
     if data in KNOWN and not Path(data).exists():
-        named = {"target": target, "split": split, "id": identifier, "sep": text.get("separator")}
+        named = {"target": target, "split": split, "group": group, "id": identifier, "sep": text.get("separator")}
         for option, value in named.items():
             if value is not None:
                 raise tables.TableError(
@@ -59,7 +60,7 @@ def open_table(
         return tables.from_frame(features, known.target, split=known.split, order=order, source=data)
     if Path(data).name == data and not Path(data).suffix and not Path(data).exists():
         raise unknown_name("data", data, KNOWN)
-    return tables.read(data, target, split=split, drop=drop, identifier=identifier, order=order, **text)
+    return tables.read(data, target, split=split, group=group, drop=drop, identifier=identifier, order=order, **text)
 
 
 def open_source(
@@ -75,7 +76,8 @@ def open_source(
 ) -> Source:
     """Read a table and split it: by `test`, a file; by `split`, a column; by `cv` folds; else as suits the table.
 
-    `reading` says how to read the file, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
+    `reading` says how to read the file, see `tables.read`: drop, identifier, order, group, encoding, separator, decimal.
+    Folds keep the rows of a group together.
 
     Examples
     --------
@@ -84,6 +86,10 @@ def open_source(
     """
     if sum(choice is not None for choice in (cv, test, split)) > 1:
         raise ValueError("Choose one of cv, test and split (--cv, --test, --split).")
+    if reading.get("group") is not None and (test is not None or split is not None):
+        raise ValueError(
+            f"--group {reading['group']} is for folds: with --test or --split, the test rows are given; leave it out."
+        )
     if test is not None and same_file(data, test):
         raise ValueError(f"--test {test} is the table itself: name a file with other rows, or choose --cv or --split.")
     table = open_table(data, target, split, **reading)
@@ -94,7 +100,7 @@ def open_source(
     if cv is None and table.split is not None:
         return Source(name, table, official(table.split, split or "split"))
     if cv is not None:
-        return Source(name, table, cross_validation(table.target, cv, seed))
+        return Source(name, table, cross_validation(table.target, cv, seed, table.group))
     largest = int(table.target.value_counts().max())
     if len(table.target) > MANY_ROWS:
         cv, reason = FEW_FOLDS, f"the table has more than {MANY_ROWS} rows"
@@ -102,7 +108,9 @@ def open_source(
         cv, reason = (QUICK_FOLDS, "the plan is quick (--quick)") if quick else (FOLDS, "")
     if cv > max(largest, 2):
         cv, reason = max(largest, 2), f"the largest class has {largest} rows"
-    splits = cross_validation(table.target, cv, seed)
+    if table.group is not None and cv > (count := max(2, table.group.nunique())):
+        cv, reason = count, f"there are {count} groups"
+    splits = cross_validation(table.target, cv, seed, table.group)
     if reason:
         note = f"{cv} folds in place of {FOLDS}, as {reason}; --cv sets another number."
         splits = replace(splits, notes=(note, *splits.notes))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outputcodes._ground.folds import Folds, stratified_folds
+from outputcodes._ground.folds import Folds, grouped_folds, stratified_folds
 from outputcodes._ground.words import listed, shorten
 from outputcodes.app.tables import TableError
 
@@ -29,8 +29,10 @@ class Splits:
         return float(np.mean([len(test) / len(train) for train, test in self.pairs]))
 
 
-def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
+def cross_validation(y: ArrayLike, cv: int, seed: int = 0, groups: ArrayLike | None = None) -> Splits:
     """Return stratified folds; classes with fewer rows than folds are spread as far as they go, and named.
+
+    Rows of the same group are never both trained and tested on.
 
     >>> splits = cross_validation(["a"] * 6 + ["b"] * 6 + ["c"], 3)
     >>> len(splits.pairs), splits.notes
@@ -48,8 +50,10 @@ def cross_validation(y: ArrayLike, cv: int, seed: int = 0) -> Splits:
         )
     rare = [f"{shorten(c)} ({m})" for c, m in zip(classes, counts, strict=True) if m < cv]
     note = "Fewer rows than the {} folds: {}. Some folds do not test these classes, or train without them."
-    title = f"{cv}-fold cross-validation"
-    return Splits(stratified_folds(y, cv, seed), title, (note.format(cv, listed(rare)),) if rare else ())
+    notes = (note.format(cv, listed(rare)),) if rare else ()
+    if groups is not None:
+        return Splits(grouped_folds(y, groups, cv, seed), f"{cv}-fold cross-validation by groups", notes)
+    return Splits(stratified_folds(y, cv, seed), f"{cv}-fold cross-validation", notes)
 
 
 def official(parts: Any, name: str = "split") -> Splits:

@@ -28,12 +28,12 @@ class Table:
     Attributes
     ----------
     frame : DataFrame
-        The features that models read: numbers, dates and categories. Its index, like those of `target` and `split`,
-        counts the rows of the file from 1, including those without a label.
+        The features that models read: numbers, dates and categories. Its index, like those of the labels and of the
+        split, counts the rows of the file from 1, including those without a label.
     target : Series
         The labels: integers if all of them are written as such, else text.
-    split : Series or None
-        The split column, as text.
+    split, group : Series or None
+        The split column and the group column, as text.
     schema : Schema
         Of the features; `schema.names("text", "empty")` are those left out of `frame`.
     unlabelled : int
@@ -48,6 +48,7 @@ class Table:
     schema: Schema
     unlabelled: int
     notes: tuple[str, ...] = ()
+    group: Any = None
 
 
 def read(
@@ -55,6 +56,7 @@ def read(
     target: str | None = None,
     *,
     split: str | None = None,
+    group: str | None = None,
     categorical: Iterable[str] = (),
     drop: Iterable[str] = (),
     identifier: str | None = None,
@@ -73,6 +75,8 @@ def read(
         The column of the labels; None is the one named "target", "class" or "label", in upper or lower case.
     split : str, optional
         A column that is not a feature: it tells training rows from others.
+    group : str, optional
+        A column that is not a feature: rows with the same value belong together, such as those of one patient.
     categorical : iterable of str
         Columns of numbers that are codes of categories.
     drop : iterable of str
@@ -112,30 +116,38 @@ def read(
     if schema is not None:
         target = target or schema.target
         types |= dict.fromkeys(schema.names("category", "date", "words"), "text")
-    types |= {name: "text" for name in (target, split) if name is not None}
-    if taken := sorted(without & {target, split}, key=str):
-        raise errors.NoTargetError(f"{path}: column {taken[0]!r} is the target or the split, and can't be left out.")
+    types |= {name: "text" for name in (target, split, group) if name is not None}
+    if taken := sorted(without & {target, split, group}, key=str):
+        raise errors.NoTargetError(
+            f"{path}: column {taken[0]!r} is the target, the split or the group, and can't be left out."
+        )
+    if group is not None and group in (target, split):
+        raise errors.NoTargetError(
+            f"{path}: column {group!r} can't be the group (--group) and the target or the split."
+        )
     # A table that must match another one may have more columns, whatever they hold.
-    only = None if schema is None else [*schema.used, *categorical, *(name for name in (target, split) if name)]
+    only = None if schema is None else [*schema.used, *categorical, *(name for name in (target, split, group) if name)]
     frame = _whole(path, types, only, without, dialect)
     if target is None:
         # Recognised numbers are read again as text: a label is the text in the file.
         target = _usual_target(frame.columns, path)
         if frame[target].dtype.kind in "iufM":
             frame = _whole(path, {**types, target: "text"}, only, without, dialect)
-    for name, role in [(target, "target"), (split, "split")]:
+    for name, role in [(target, "target"), (split, "split"), (group, "group")]:
         if name is not None and name not in frame.columns:
             raise errors.NoTargetError(
                 f"{path} has no {role} column {name!r} (--{role}); it has {quoted(frame.columns)}."
                 f"{other_separator(frame.columns)}"
             )
-    features = frame.drop(columns=[name for name in (target, split) if name is not None])
+    features = frame.drop(columns=[name for name in (target, split, group) if name is not None])
     if absent := [name for name in categorical if name not in features]:
         raise errors.MissingColumnsError(f"{path} has no column {quoted(absent)}; it has {quoted(features)}.")
     texts = [*categorical, *features.select_dtypes("category").columns]
     features = features.assign(**{name: as_text(features[name]) for name in texts})
     parts = None if split is None else frame[split]
     table = from_frame(features, frame[target], split=parts, order=order, schema=schema, source=path)
+    if group is not None:
+        table = replace(table, group=_groups(frame[group], table.target.index, path))
     if identifier is not None:
         table = replace(table, schema=replace(table.schema, identifier=identifier))
     if not table.unlabelled:
@@ -197,6 +209,17 @@ def from_frame(
     if known is None:
         notes += (*unusual_target(y, target.name), *unusual_columns(schema, len(y)))
     return Table(conformed, y, parts, schema, unlabelled, notes)
+
+
+def _groups(values: Any, rows: Any, path: str | Path) -> Any:
+    """The groups of the rows that have a label."""
+    groups = as_text(values).loc[rows]
+    if (missing := groups.isna()).any():
+        raise errors.TableError(
+            f"{path}: {int(missing.sum())} rows have no group (--group {values.name}), first row {groups.index[missing][0]}: "
+            "fill in the column, or remove these rows."
+        )
+    return groups
 
 
 def _whole(path: str | Path, types: Types, only: Iterable[str] | None, without: Iterable[str], dialect: Dialect) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes.selection.race.blend import Calibration, losses_of
 from outputcodes.selection.race.contestants import Entry, codes_for
+from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.times import Times
 from outputcodes.selection.race.trials import Field, Task, Trial
 from outputcodes.selection.race.workers import Here, Workers
@@ -88,14 +89,28 @@ class Departure:
 
 
 @dataclass
+class Plan:
+    """The seconds of a lap: as they were estimated for the entries that it began with, and as it took, with tuning."""
+
+    estimated: float
+    seconds: float = 0.0
+
+
+@dataclass
 class Course:
-    """Runs a race. `until` is the time of `time.monotonic` by which the finalists must have been measured."""
+    """Runs a race. `until` is the time of `time.monotonic` by which the finalists must have been measured.
+
+    Every trial goes to the recorder, and every model of the best so far to `kept`, with where it stands.
+    """
 
     data: Field
     metric: str
     workers: Here | Workers
     start: float
     until: float
+    recorder: Recorder = field(default_factory=Recorder)
+    kept: Callable[[Standing, Trial], None] = lambda one, trial: None
+    plans: dict[Lap, Plan] = field(default_factory=dict)
     standings: dict[tuple[Entry, Lap], Standing] = field(default_factory=dict)
     departures: list[Departure] = field(default_factory=list)
     times: Times = field(default_factory=Times)
@@ -111,7 +126,10 @@ class Course:
         laps, entries = self.laps(), self.entries()
         for number, lap in enumerate(laps):
             end, last = self._end_of(number, len(laps)), number == len(laps) - 1
-            with progress.phase(f"lap {number + 1} of {len(laps)}, {lap.rows} rows", len(entries), "entries"):
+            began, plan = time.monotonic(), Plan(self._cost(entries, lap))
+            self.plans[lap] = plan
+            title = f"lap {number + 1} of {len(laps)}, {lap.rows} rows, first about {progress.duration(plan.estimated)}"
+            with progress.phase(title, len(entries), "entries"):
                 if last and number > 0:
                     self._fit_on_all(entries[0])
                 there = self.measure(entries, lap, self._share(START_END) if number == 0 else end)
@@ -122,8 +140,11 @@ class Course:
                     there = self._whatever_it_takes(entries, lap)
                 if len(laps) == 1:
                     self._fit_on_all(there[0].entry)
+                elif there and not last and self.recorder.keeps_models:
+                    self._wanted.append(Task(there[0].entry, None, lap.rows, there[0].decoder))
                 if not last or len(laps) == 1 or self.until < np.inf:
                     there = self.tune(there, lap, end)
+            plan.seconds = time.monotonic() - began
             if not there:
                 break
             entries = [one.entry for one in self.staying(there, last=number >= len(laps) - 2)]
@@ -195,6 +216,7 @@ class Course:
         tasks.extendleft(task for task in self._wanted if task not in self.fitted)
         self._wanted.clear()
         for trial in self.workers.run(tasks, end, self._grace(end)):
+            self.recorder.trained(trial)
             self._note(trial, lap)
             progress.reached(len(self._scores), 0, "trainings", str(trial.task.entry))
             if trial.task.fold is not None and not trial.failed and trial.task.entry not in started:
@@ -215,6 +237,9 @@ class Course:
 
     def _missing(self, entry: Entry, lap: Lap) -> list[Task]:
         every = [Task(entry, fold, lap.rows) for fold in range(lap.folds)]
+        for task in every:
+            if (entry, lap.rows, task.fold) not in self._scores and (before := self.recorder.earlier(task)) is not None:
+                self._note(before, lap)
         return [task for task in every if (entry, lap.rows, task.fold) not in self._scores]
 
     def tune(self, there: list[Standing], lap: Lap, end: float) -> list[Standing]:
@@ -294,8 +319,17 @@ class Course:
         left = self.until - time.monotonic()
         if self.workers.count == 1 and self._seconds(leader, len(self.data.y))[0] > left / 2:
             return
-        found = max((one for one in self.standings.values() if one.entry == leader), key=lambda one: one.lap.rows)
-        self._wanted.append(Task(leader, None, len(self.data.y), found.decoder))
+        self._wanted.append(Task(leader, None, len(self.data.y), self._latest(leader).decoder))
+
+    def _latest(self, entry: Entry) -> Standing:
+        """The standing of an entry on the largest lap that it has run."""
+        return max((one for one in self.standings.values() if one.entry == entry), key=lambda one: one.lap.rows)
+
+    def _cost(self, entries: list[Entry], lap: Lap) -> float:
+        """About how long entries take on a lap, in seconds of this race."""
+        return (
+            sum(self._seconds(one, lap.rows)[0] * len(self._missing(one, lap)) for one in entries) / self.workers.count
+        )
 
     def _seconds(self, entry: Entry, rows: int) -> tuple[float, bool]:
         """About how long a training takes, and whether that is known."""
@@ -320,6 +354,7 @@ class Course:
         if task.fold is None:
             if not trial.failed:
                 self.fitted[task] = trial
+                self.kept(self._latest(task.entry), trial)
             return
         if trial.failed:
             if task.entry not in self._failed:

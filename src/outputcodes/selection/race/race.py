@@ -15,21 +15,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from outputcodes._ground import progress
-from outputcodes._ground.folds import Folds, Rows, deck_of, stratified_folds
+from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets
 from outputcodes.selection.mcnemar import mcnemar
 from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants
 from outputcodes.selection.race.course import Course, Departure, Standing
+from outputcodes.selection.race.details import fold_means, laps_of, learning_curve, without_a_fold
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
+from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
+from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.trials import Field, Task, Trial
 from outputcodes.selection.race.views import kinds_of, plain_table
 from outputcodes.selection.race.workers import Here, Workers
 
-# Folds by the number of rows, and held-out rows of a fold that are enough: rows, rows of text, numbers in all.
-FOLDS, FEW_FOLDS, MANY_ROWS = 5, 3, 20_000
-MOST_HELD_OUT, MOST_TEXTS, MOST_SCORES = 10_000, 2_000, 20_000_000
 # The share of the time that is kept for the last trainings, on all rows.
 LAST_SHARE = 0.2
 # A table with fewer numbers is raced in this process, unless more are asked for.
@@ -60,6 +60,8 @@ class Race(ClassifierMixin, BaseEstimator):
         What the race is decided by.
     blend : bool, default=True
         Whether the winner may be an average of several models.
+    cv : int, optional
+        The number of folds; by default 5, above 20,000 rows 3.
     n_jobs : int, optional
         Trainings at a time, each in a process of its own with one thread. A small table is raced in this process if
         it is None or 1: a training is then not stopped, but none begins when the time is over.
@@ -76,10 +78,19 @@ class Race(ClassifierMixin, BaseEstimator):
     loss_, interval_ : float and tuple of float
         The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows, and
         corrected for being the best of several.
+    fold_losses_ : list of float
+        The loss of the winner on the held-out rows of each fold.
     standings_ : list of dict
         The finalists, best first.
     departures_ : list of dict
         Who left when, at which loss, and why.
+    laps_ : list of dict
+        For each lap its rows, its seconds, as estimated and as they were, and every entry that was measured on it.
+    curve_ : list of dict
+        The loss of the best single entry by the number of training rows; empty unless a recorder wants details.
+    held_out_ : tuple of Blend and ndarray, or None
+        The winner, trained without the rows of one fold, and these rows; None unless a recorder wants details, and if
+        there was no time for it.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -94,6 +105,8 @@ class Race(ClassifierMixin, BaseEstimator):
     """
 
     model_: Blend
+    curve_: list[dict[str, Any]]
+    held_out_: tuple[Blend, Rows] | None
 
     def __init__(
         self,
@@ -102,6 +115,7 @@ class Race(ClassifierMixin, BaseEstimator):
         contestants: Any = None,
         metric: str = "error",
         blend: bool = True,
+        cv: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -110,6 +124,7 @@ class Race(ClassifierMixin, BaseEstimator):
         self.contestants = contestants
         self.metric = metric
         self.blend = blend
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -119,7 +134,7 @@ class Race(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, recorder: Recorder | None = None) -> Self:
         """Run the race, and fit the winner to all rows.
 
         Parameters
@@ -127,6 +142,10 @@ class Race(ClassifierMixin, BaseEstimator):
         X : array, sparse matrix or data frame of shape (n, d)
             NaN is a missing value. The columns of a data frame that are not numbers are categories.
         y : array of n labels
+        groups : array of n values, optional
+            Rows of the same group, such as those of one patient, are never both trained and tested on.
+        recorder : Recorder, optional
+            Hears of every training, and may know some of an earlier run.
         """
         start = time.monotonic()
         check_metric(self.metric)
@@ -143,15 +162,28 @@ class Race(ClassifierMixin, BaseEstimator):
                 "Every class in y has one row; none could be tested on rows that are not trained: add rows."
             )
         contestants, kinds = chosen_contestants(self.contestants, X), kinds_of(X)
-        folds = _folds(numbers, seed, MOST_TEXTS if kinds.sentences else MOST_HELD_OUT)
+        most, together = MOST_TEXTS if kinds.sentences else MOST_HELD_OUT, check_groups(groups, len(numbers))
+        folds = race_folds(numbers, seed, most, self.cv, together)
         data = Field(contestants, X, kinds, numbers, len(self.classes_), folds, seed)
         end = np.inf if limit is None else start + float(limit)
         with self._workers(data) as workers, progress.showing(self.verbose):
             until = np.inf if limit is None else start + float(limit) * (1 - LAST_SHARE)
-            course = Course(data, self.metric, workers, start, until)
+            recorder = Recorder() if recorder is None else recorder
+            recorder.begin(data)
+            course = Course(data, self.metric, workers, start, until, recorder)
+            if recorder.keeps_models:
+                course.kept = lambda one, trial: self._lead(course, one, trial)
             finalists = course.run()
-            self._finish(course, finalists, end)
+            fitted = self._finish(course, finalists, end)
+            recorder.leads(self)
+            if recorder.wants_details:
+                self._explain(course, finalists[0], fitted, end)
         return self
+
+    def _lead(self, course: Course, one: Standing, trial: Trial) -> None:
+        """Be the classifier that is the best so far."""
+        self._set(course, [(one, 1.0, trial)], _estimate(one.losses), one.losses, [one])
+        course.recorder.leads(self)
 
     def _workers(self, data: Field) -> Here | Workers:
         count = effective_n_jobs(self.n_jobs)
@@ -160,36 +192,62 @@ class Race(ClassifierMixin, BaseEstimator):
             return Here(data)
         return Workers(data, count)
 
-    def _finish(self, course: Course, finalists: list[Standing], end: float) -> None:
+    def _finish(self, course: Course, finalists: list[Standing], end: float) -> list[tuple[Standing, float, Trial]]:
         """Choose the winner or an average, and fit what it needs to all rows."""
         data = course.data
         held_out = [test for _, test in data.folds[: finalists[0].lap.folds]]
         y, fold = data.y[np.concatenate(held_out)], np.repeat(np.arange(len(held_out)), list(map(len, held_out)))
         estimate = loss_of_best(np.column_stack([one.losses for one in finalists]))
         finalists = finalists[:MOST_FINALISTS]
-        weights, single = np.eye(len(finalists))[0], finalists[0]
+        weights, single, losses = np.eye(len(finalists))[0], finalists[0], finalists[0].losses
         if self.blend and len(finalists) > 1 and len(held_out) > 1:
             P = [one.P for one in finalists]
             averaged = _averaged(P, y, fold, self.metric)
             if _clearly_better(averaged, single, y, self.metric):
-                weights, estimate = greedy_weights(P, y, self.metric), _estimate(losses_of(averaged, y, self.metric))
+                weights, losses = greedy_weights(P, y, self.metric), losses_of(averaged, y, self.metric)
+                estimate = _estimate(losses)
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
-            estimate = _estimate(fitted[0][0].losses)
+            losses = fitted[0][0].losses
+            estimate = _estimate(losses)
+        self._set(course, fitted, estimate, losses, finalists)
+        return fitted
+
+    def _set(
+        self,
+        course: Course,
+        fitted: list[tuple[Standing, float, Trial]],
+        estimate: Estimate,
+        losses: NDArray[Any],
+        finalists: list[Standing],
+    ) -> None:
+        """Set the attributes of a fitted race."""
+        self.model_ = self._blend([trial.model for _, _, trial in fitted], fitted)
+        self.winner_ = [_name(one) for one, _, _ in fitted]
+        self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
+        self.fold_losses_ = fold_means(losses, course.data, fitted[0][0].lap.folds)
+        self.standings_ = [_row(one, course.data) for one in finalists]
+        self.departures_ = [_departed(one) for one in course.departures]
+        self.laps_, self.curve_, self.held_out_ = laps_of(course), [], None
+
+    def _blend(self, models: list[Any], fitted: list[tuple[Standing, float, Trial]]) -> Blend:
         total = sum(weight for _, weight, _ in fitted)
-        self.model_ = Blend(
-            [trial.model for _, _, trial in fitted],
+        return Blend(
+            models,
             [one.calibration.temperature for one, _, _ in fitted],
             [one.calibration.doubt for one, _, _ in fitted],
             [weight / total for _, weight, _ in fitted],
             self.classes_.tolist(),
         )
-        self.winner_ = [_name(one) for one, _, _ in fitted]
-        self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
-        self.standings_ = [_row(one) for one in finalists]
-        self.departures_ = [_departed(one) for one in course.departures]
+
+    def _explain(self, course: Course, best: Standing, fitted: list[tuple[Standing, float, Trial]], end: float) -> None:
+        """Train what a report shows of the winner, as far as there is time."""
+        models = without_a_fold(course, [one for one, _, _ in fitted], end)
+        if models is not None:
+            self.held_out_ = self._blend(models, fitted), course.data.folds[0][1]
+        self.curve_ = learning_curve(course, best, end)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return calibrated class probabilities (n, k)."""
@@ -208,26 +266,6 @@ class Race(ClassifierMixin, BaseEstimator):
             return plain_table(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": "allow-nan"}
         return plain_table(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how))
-
-
-def _folds(y: Rows, seed: int, most: int = MOST_HELD_OUT) -> Folds:
-    """Stratified folds, whose training rows are in an order of which every beginning is stratified."""
-    k, count = int(y.max()) + 1, FEW_FOLDS if len(y) > MANY_ROWS else FOLDS
-    count = max(2, min(count, int(np.bincount(y).max())))
-    most = min(most, max(1000, MOST_SCORES // (k * count)))
-    rng = np.random.default_rng(seed)
-    # A class with one row is always trained, and never tested.
-    alone = np.flatnonzero(np.bincount(y)[y] == 1)
-    pairs = [(np.union1d(train, alone), np.setdiff1d(test, alone)) for train, test in stratified_folds(y, count, seed)]
-    return [(_stratified(train, y, rng), np.sort(_stratified(test, y, rng)[:most])) for train, test in pairs]
-
-
-def _stratified(rows: Rows, y: Rows, rng: np.random.Generator) -> Rows:
-    """The rows in a random order in which the classes take turns, as often as their shares say."""
-    deck = rows[deck_of(y[rows], rng)]
-    sizes = np.bincount(y[deck])
-    place = np.arange(len(deck)) - (np.cumsum(sizes) - sizes)[y[deck]]
-    return deck[np.argsort((place + 0.5) / sizes[y[deck]], kind="stable")]
 
 
 def _averaged(P: list[NDArray[Any]], y: Rows, fold: Rows, metric: str) -> NDArray[np.float64]:
@@ -293,13 +331,14 @@ def _name(one: Standing) -> str:
     return f"{one.entry}, decoder {one.decoder}" if one.decoder else str(one.entry)
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: Standing, data: Field) -> dict[str, Any]:
     return {
         "contestant": one.entry.contestant,
         "code": one.entry.code,
         "decoder": one.decoder,
         "parameters": dict(one.entry.parameters),
         "loss": one.loss,
+        "fold_losses": fold_means(one.losses, data, one.lap.folds),
         "log-loss": one.log_loss,
         "seconds": one.seconds,
         "rows": one.lap.rows,

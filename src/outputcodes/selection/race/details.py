@@ -1,0 +1,79 @@
+"""What a report says of a race: its laps, the winner's learning curve, and a model that has not seen some rows."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes.selection.race.course import Course, Lap, Standing
+from outputcodes.selection.race.trials import Field, Task
+
+# Points of a learning curve where there are no more laps: the half, the quarter … of the rows.
+FEWEST_POINTS = 4
+# A curve starts with at least so many rows of each class, on average.
+ROWS_OF_A_CLASS = 5
+
+
+def fold_means(losses: NDArray[Any], data: Field, folds: int) -> list[float]:
+    """Return the mean of losses on the held-out rows of each fold."""
+    ends = np.cumsum([len(test) for _, test in data.folds[:folds]])
+    return [float(part.mean()) for part in np.split(losses, ends[:-1])]
+
+
+def laps_of(course: Course) -> list[dict[str, Any]]:
+    """Return the laps in their order, with all entries that were measured on each, best first."""
+    every = sorted(course.standings.values(), key=lambda one: one.key)
+    return [
+        {
+            "rows": lap.rows,
+            "folds": lap.folds,
+            "estimated": course.plans[lap].estimated,
+            "seconds": course.plans[lap].seconds,
+            "entries": [
+                {
+                    "entry": str(one.entry),
+                    "family": course.family(one.entry),
+                    "decoder": one.decoder,
+                    "loss": one.loss,
+                    "seconds": one.seconds,
+                }
+                for one in every
+                if one.lap == lap
+            ],
+        }
+        for lap in course.plans
+    ]
+
+
+def learning_curve(course: Course, winner: Standing, end: float) -> list[dict[str, Any]]:
+    """Return the losses of an entry by the number of training rows, trained where they are not known.
+
+    What would not be trained before `end` is left out.
+    """
+    full = winner.lap.rows
+    sizes = {lap.rows for lap in course.laps() if lap.rows <= full}
+    least = ROWS_OF_A_CLASS * course.data.k
+    smaller = full // 2
+    while len(sizes) < FEWEST_POINTS and smaller >= least:
+        sizes.add(smaller)
+        smaller //= 2
+    points = []
+    for rows in sorted(sizes):
+        lap = Lap(rows, winner.lap.folds)
+        for one in course.measure([winner.entry], lap, end, new=True):
+            points.append({"rows": rows, "loss": one.loss, "folds": fold_means(one.losses, course.data, lap.folds)})
+    return points
+
+
+def without_a_fold(course: Course, members: list[Standing], end: float) -> list[Any] | None:
+    """Return models of the members that were trained without the held-out rows of the first fold.
+
+    None if there is no time for all of them.
+    """
+    rows = len(course.data.folds[0][0])
+    tasks = [Task(one.entry, None, rows, one.decoder) for one in members]
+    found = {trial.task: trial for trial in course.workers.run(deque(tasks), end, end) if not trial.failed}
+    return [found[task].model for task in tasks] if all(task in found for task in tasks) else None
