@@ -45,6 +45,7 @@ def ranking_columns(results: Sequence[Result], metric: str = "error") -> list[Ra
         RankingColumn("learner", "learner", lambda row: shorten(row.learner, LONGEST), number=False),
         RankingColumn("code", "code", lambda row: shorten(row.code, LONGEST), number=False),
         RankingColumn("decoder", "decoder", _decoders, number=False),
+        RankingColumn("parameters", "parameters", _parameters, number=False),
         RankingColumn("columns", "L", lambda row: _known(row.columns, "d")),
         RankingColumn("error", unit, lambda row: f"{scale * row.error:.{digits}f}"),
         RankingColumn("interval", "± 95 %", plus_minus),
@@ -114,6 +115,10 @@ def _decoders(row: Result) -> str:
     """The decoder, and those that predict the same."""
     others = f" = {listed(row.also, MOST_ALSO)}" if row.also else ""
     return shorten(row.decoder, LONGEST) + others
+
+
+def _parameters(row: Result) -> str:
+    return ", ".join(f"{name}={f'{v:.3g}' if isinstance(v, float) else v}" for name, v in row.parameters.items())
 
 
 def _known(value: Any, form: str) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from outputcodes.app import persistence
-from outputcodes.app.run.racing import in_words
+from outputcodes.app.run.race.winner import in_words
 
 
 @pytest.fixture

@@ -29,6 +29,10 @@ Order = Annotated[
         rich_help_panel=TABLE,
     ),
 ]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="A column whose equal values, such as patients, stay together in folds."),
+]
 Separator = Annotated[
     str | None,
     typer.Option("--sep", metavar="SIGN", help="What separates the fields: ';', '|' or tab.", rich_help_panel=TABLE),

@@ -1,9 +1,11 @@
-"""`outputcodes compare`: which reduction to binary is best on a table, by how much, and the model."""
+"""`outputcodes compare`: which model is best on a table, by how much, and the model itself."""
 
 from __future__ import annotations
 
+import math
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -16,9 +18,12 @@ from outputcodes.app.cli import _options
 from outputcodes.app.cli._common import names, reported_errors
 
 if TYPE_CHECKING:
+    from outputcodes.app.run import Outcome, RaceOutcome, Source
     from outputcodes.selection import Results
 
 SHOWN_ROWS = 25
+# Seconds of a race, and of a quick one.
+RACE_SECONDS, QUICK_SECONDS = 60.0, 20.0
 # Columns that a terminal of fewer characters than these has no room for.
 NARROW = ((85, ("fit_seconds", "predict_seconds", "size_bytes")), (105, ("predict_seconds", "size_bytes")))
 
@@ -31,24 +36,45 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Learners, and systems that need no code, separated by commas; by default those that suit the table. "
+            help="Learners, and systems that need no code, separated by commas; by default all that suit the table. "
             "`outputcodes names` lists all names.",
         ),
     ] = None,
-    codes: Annotated[str | None, typer.Option(metavar="NAMES", help="Codes, separated by commas.")] = None,
-    decoders: Annotated[str | None, typer.Option(metavar="NAMES", help="Decoders, separated by commas.")] = None,
-    cv: Annotated[
-        int | None, typer.Option(min=2, help="Folds; by default 10, with --quick 5, above 20,000 rows 3.")
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="The full table of learners, codes and decoders, in place of a race.")
+    ] = False,
+    codes: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="With --exhaustive: codes, separated by commas.")
     ] = None,
-    test: Annotated[str | None, typer.Option(help="A file with test rows, in place of folds.")] = None,
+    decoders: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="With --exhaustive: decoders, separated by commas.")
+    ] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(min=2, help="Folds; by default 5, above 20,000 rows 3; with --exhaustive 10 in place of 5."),
+    ] = None,
+    test: Annotated[str | None, typer.Option(help="A file with test rows.")] = None,
     split: Annotated[str | None, typer.Option(help="A column that names the rows for training.")] = None,
+    group: _options.Group = None,
     metric: Annotated[str, typer.Option(help="What to rank by: error, log-loss or balanced.")] = "error",
-    quick: Annotated[bool, typer.Option("--quick", help="A small plan.")] = False,
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds after which no training begins.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A race of 20 seconds; with --exhaustive a small plan.")
+    ] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="From the start to the saved model, 60 by default, inf for no limit; with --exhaustive, when no "
+            "training begins any more.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
-    jobs: _options.Jobs = 1,
-    device: _options.Device = "cpu",
+    jobs: Annotated[int, typer.Option(help="Trainings at a time; with --exhaustive, columns.")] = 1,
+    device: Annotated[
+        str, typer.Option(help="With --exhaustive: where kernel SVMs are trained: cpu, cuda (a GPU) or auto.")
+    ] = "cpu",
     seed: _options.Seed = 0,
     target: _options.Target = None,
     identifier: _options.Identifier = None,
@@ -59,11 +85,22 @@ def compare(
     encoding: _options.Encoding = "utf-8",
     plugin: _options.Plugin = None,
 ) -> None:
-    """Train every learner and code once per fold, decode them in every way, and print a ranking."""
+    """Race many models for the best one, and print a ranking of the finalists.
+
+    With --exhaustive, train every learner and code once per fold, and decode them in every way.
+    """
+    # What was imported before counts too.
+    started = time.monotonic() - time.process_time()
     console = Console()
     stopped = "Stopped." if out is None else f"Stopped. The results so far are in {out}: --resume continues them."
     with reported_errors(stopped), progress.showing(progress=progress.Progress(least=2.0)):
         run.load_plugins(plugin or ())
+        if not exhaustive:
+            given = {"--codes": codes, "--decoders": decoders, "--order": order}
+            given |= {"--device": None if device == "cpu" else device}
+            for option, value in given.items():
+                if value is not None:
+                    raise ValueError(f"{option} {value} is for the full table: add --exhaustive, or leave it out.")
         if order is not None and codes is not None and "ordinal" not in (names(codes) or ()):
             raise ValueError(f"--order {order} is for the ordinal code: add it to --codes, or leave out --codes.")
         source = run.open_source(
@@ -77,34 +114,22 @@ def compare(
             identifier=identifier,
             drop=drop or (),
             order=names(order),
+            group=group,
             separator=sep,
             decimal=decimal,
             encoding=encoding,
         )
-        schema = source.table.schema
-        plan = run.make_plan(
-            len(source.table.target),
-            len(schema.classes),
-            len(schema.used),
-            learners=names(learners),
-            codes=names(codes),
-            decoders=names(decoders),
-            metric=metric,
-            quick=quick,
-            ordered=bool(schema.order),
-            device=device,
-        )
-        outcome = run.compare_table(
-            source,
-            plan,
-            metric=metric,
-            out=out,
-            resume=resume,
-            time_limit=time_limit,
-            seed=seed,
-            n_jobs=jobs,
-            device=device,
-        )
+        common: dict[str, Any] = {"metric": metric, "out": out, "resume": resume, "seed": seed, "n_jobs": jobs}
+        outcome: Outcome | RaceOutcome
+        if exhaustive:
+            plan = _plan(source, learners, codes, decoders, metric, quick, device)
+            outcome = run.compare_table(source, plan, time_limit=time_limit, device=device, **common)
+        else:
+            seconds = (QUICK_SECONDS if quick else RACE_SECONDS) if time_limit is None else time_limit
+            if seconds == 0:
+                raise ValueError("--time-limit 0 leaves no time for a race: give at least 1 second.")
+            limit = None if math.isinf(seconds) else seconds
+            outcome = run.race_table(source, names(learners), cv=cv, time_limit=limit, started=started, **common)
     console.print(ranking_table(outcome.rows, outcome.title, console.width))
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)
@@ -113,6 +138,30 @@ def compare(
         console.print(counts, markup=False, highlight=False)
     if outcome.folder is not None:
         console.print(f"{outcome.folder}: results.jsonl, report.html, model.skops", markup=False, highlight=False)
+
+
+def _plan(
+    source: Source,
+    learners: str | None,
+    codes: str | None,
+    decoders: str | None,
+    metric: str,
+    quick: bool,
+    device: str,
+) -> run.Plan:
+    schema = source.table.schema
+    return run.make_plan(
+        len(source.table.target),
+        len(schema.classes),
+        len(schema.used),
+        learners=names(learners),
+        codes=names(codes),
+        decoders=names(decoders),
+        metric=metric,
+        quick=quick,
+        ordered=bool(schema.order),
+        device=device,
+    )
 
 
 def ranking_table(rows: Results, title: str, width: int) -> Table:
@@ -128,7 +177,7 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:
         # In a narrow terminal the names of decoders go to a second line: rich would otherwise cut the numbers too.
-        wraps = column.key == "decoder"
+        wraps = column.key in ("decoder", "parameters")
         table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=not wraps)
     for row in rows[:SHOWN_ROWS]:
         first, *cells = (column.text(row) for column in columns)

@@ -33,6 +33,9 @@ def fit(
     class_weight: Annotated[
         str | None, typer.Option(metavar="WEIGHTS", help="balanced, or label=weight,label=weight; others weigh 1.")
     ] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Search the parameters of the learner on folds, but for those of --param.")
+    ] = False,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -40,6 +43,7 @@ def fit(
         ),
     ] = None,
     device: _options.Device = "cpu",
+    group: _options.Group = None,
     jobs: _options.Jobs = 1,
     seed: _options.Seed = 0,
     target: _options.Target = None,
@@ -68,6 +72,7 @@ def fit(
             probability=probability,
             class_weight="balanced" if class_weight == "balanced" else numbers(class_weight, "--class-weight"),
             params=assignments(param),
+            tune=tune,
             time_limit=time_limit,
             device=device,
             seed=seed,
@@ -75,6 +80,7 @@ def fit(
             identifier=identifier,
             drop=drop or (),
             order=names(order),
+            group=group,
             separator=sep,
             decimal=decimal,
             encoding=encoding,
@@ -94,6 +100,12 @@ def _lines(out: Path, model: Any, summary: dict[str, Any]) -> Iterator[str]:
             f"{out}: {type(model[-1]).__name__}, {summary['rows']} rows, {100 * summary['training_error']:.2f} % wrong "
             f"on them ({', '.join(part for part in parts if part)})"
         )
+        if tuned := summary.get("tuned"):
+            found = ", ".join(f"{name}={_short(value)}" for name, value in tuned["parameters"].items())
+            yield (
+                f"  {found}: the best of {tuned['candidates']} candidates, {100 * tuned['error']:.2f} % wrong in "
+                f"{tuned['folds']} folds"
+            )
         return
     low, high = (100 * one for one in summary["interval"])
     yield (
@@ -102,3 +114,7 @@ def _lines(out: Path, model: Any, summary: dict[str, Any]) -> Iterator[str]:
     )
     for name, weight in zip(summary["winner"], summary["weights"], strict=True):
         yield f"  {100 * weight:3.0f} %  {name}" if len(summary["winner"]) > 1 else f"  {name}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -24,6 +24,7 @@ def report_data(
     notes: Iterable[str] = (),
     examples: int = 24,
     held_out: str = "held-out rows",
+    race: Mapping[str, Any] | None = None,
 ) -> Report:
     """Gather the data of a report; nothing is ranked or trained here.
 
@@ -40,6 +41,8 @@ def report_data(
         How many rows to explain.
     held_out : str, default="held-out rows"
         What to call the rows of `winner`.
+    race : mapping, optional
+        What `race_data` says of a race.
 
     Examples
     --------
@@ -74,10 +77,12 @@ def report_data(
                 "rows": [_row(row) for row in rows],
                 "columns": table,
                 "cells": [[column.text(row) for column in columns] for row in rows],
-                "decoders": decoders_by_code(rows),
-                "codes": codes_pairwise(rows),
+                # The finalists of a race differ in their parameters too: their codes and decoders can't be compared.
+                "decoders": decoders_by_code(rows) if race is None else [],
+                "codes": codes_pairwise(rows) if race is None else [],
                 "held_out": held_out,
                 "winner": None if winner is None else winner_data(winner, examples),
+                "race": race,
             }
         )
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 from outputcodes._ground.files import in_place_of
 
-SCRIPTS = ("dom.js", "charts.js", "explain.js", "ranking.js", "page.js")
+SCRIPTS = ("dom.js", "charts.js", "explain.js", "ranking.js", "race.js", "page.js")
 
 
 class Report(dict[str, Any]):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from outputcodes.app.run.plan import Plan, make_plan
     from outputcodes.app.run.plugins import load_plugins
     from outputcodes.app.run.predicting import predict_file
+    from outputcodes.app.run.race.comparing import RaceOutcome, race_table
     from outputcodes.app.run.sources import Source, open_source
     from outputcodes.app.run.splits import Splits, cross_validation, official
     from outputcodes.app.run.systems import SYSTEMS, System, build
@@ -25,6 +26,7 @@ __all__ = [
     "Decisions",
     "Outcome",
     "Plan",
+    "RaceOutcome",
     "Source",
     "Splits",
     "System",
@@ -43,6 +45,7 @@ __all__ = [
     "official",
     "open_source",
     "predict_file",
+    "race_table",
     "ranking_columns",
     "write",
 ]
@@ -61,6 +64,7 @@ __getattr__, __dir__ = lazily(
         "plan": ["Plan", "make_plan"],
         "plugins": ["load_plugins"],
         "predicting": ["predict_file"],
+        "race.comparing": ["RaceOutcome", "race_table"],
         "sources": ["Source", "open_source"],
         "splits": ["Splits", "cross_validation", "official"],
         "systems": ["SYSTEMS", "System", "build"],

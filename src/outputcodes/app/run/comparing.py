@@ -18,6 +18,7 @@ from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import check_n_jobs
 from outputcodes._ground.words import listed
 from outputcodes._kernel_machines.device.backend import as_device, check_device
+from outputcodes.app.run.digest import digest_of
 from outputcodes.app.run.finishing import finish
 from outputcodes.app.run.fitting import sorted_as_text
 from outputcodes.app.run.plan import Plan
@@ -196,14 +197,10 @@ class _Measurer:
 
 def _described(source: Source, plan: Plan, metric: str, seed: int) -> dict[str, Any]:
     """What makes two runs the same, as plain data."""
-    import pandas as pd
-
-    data, digest = source.table, hashlib.sha256()
-    digest.update(pd.util.hash_pandas_object(data.frame, index=False).to_numpy().tobytes())
-    digest.update("\0".join(map(str, data.target)).encode())
+    data = source.table
     folds = hashlib.sha256(b"".join(rows.tobytes() for pair in source.splits.pairs for rows in (*pair, np.array([-1]))))
     return {
-        "data": digest.hexdigest(),
+        "data": digest_of(data),
         "columns": [f"{column.name}: {column.kind}" for column in data.schema.columns],
         "splits": folds.hexdigest(),
         "plan": [{**asdict(cell), "decoders": list(cell.decoders)} for cell in plan.cells],

@@ -81,14 +81,14 @@ def finish(
         model = fitted(data.frame, y)
     test = test[np.isin(y[test], first.classes_)]
     frame = data.frame.iloc[test]
-    held_out = answers(first, frame, y[test], title=best.name, images=_pictures(frame))
+    held_out = answers(first, frame, y[test], title=best.name, images=pictures(frame))
     facts: dict[str, Any] = {name: best.as_dict()[name] for name in ("learner", "code", "decoder", "error", "interval")}
     facts |= {"metric": metric, "tested_by": source.splits.title, "data": source.name}
     return Winner(best, model, training_summary(model, data, **facts), held_out)
 
 
-def _pictures(frame: Any) -> Any:
-    """The rows as images, where the columns are called pixel_0_0, pixel_0_1 and so on."""
+def pictures(frame: Any) -> Any:
+    """Return the rows as images, where the columns are called pixel_0_0, pixel_0_1 and so on."""
     places = [re.fullmatch(r"pixel_(\d+)_(\d+)", str(name)) for name in frame.columns]
     if not all(places):
         return None

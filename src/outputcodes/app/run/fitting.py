@@ -16,9 +16,10 @@ from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app import persistence
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
-from outputcodes.app.run.racing import race_on
+from outputcodes.app.run.race.winner import SAVING_SHARE, facts_of, model_of, race_on
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name, uses_device
+from outputcodes.app.run.tuning import tuned_parameters
 from outputcodes.app.tables import Table
 from outputcodes.bounds import hamming_error_bound
 from outputcodes.classifier import OutputCodeClassifier
@@ -45,6 +46,7 @@ def fit_file(
     probability: str | None = None,
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     params: Mapping[str, Any] | None = None,
+    tune: bool = False,
     time_limit: float | None = None,
     device: str = "cpu",
     seed: int = 0,
@@ -61,12 +63,15 @@ def fit_file(
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params
         As for `build`. Where none of them is given, a race finds the best model.
+    tune : bool
+        Whether the parameters of the learner, but for those in `params`, are searched on folds.
     time_limit : float, optional
         Seconds of the race, from the reading of the table to the file of the model; 60 by default.
     device : {"cpu", "cuda", "auto"}
         Where `learner` trains, if it can do so on a GPU.
     **reading
-        How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal.
+        How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal; and group, a
+        column whose equal values stay together in the folds of the race, or of the search.
 
     Examples
     --------
@@ -87,12 +92,22 @@ def fit_file(
             "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
         )
     start = time.monotonic()
+    races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
+    if races and tune:
+        raise ValueError("tune=True (--tune) is for a learner: name it (--learner), or leave it out; a race tunes too.")
+    if reading.get("group") is not None and not (races or tune):
+        raise ValueError(
+            f"group={reading['group']!r} (--group {reading['group']}) is for the folds of a race or a search: leave it "
+            "out, or add tune=True (--tune)."
+        )
     table = open_table(data, target, **reading)
-    if all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params:
+    if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
-        model, facts = race_on(table, left, seed=seed, n_jobs=n_jobs)
-        facts |= {"data": Path(data).name, **({"notes": list(table.notes)} if table.notes else {})}
-        return _saved(model, training_summary(model, table, most=FEW_ROWS, **facts), table, out)
+        race = race_on(table, left * (1 - SAVING_SHARE), seed=seed, n_jobs=n_jobs)
+        notes = {"notes": list(table.notes)} if table.notes else {}
+        raced = model_of(race, table.schema)
+        summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **notes)
+        return _saved(raced, summary, table, out)
     if time_limit is not None:
         raise ValueError(
             f"time_limit={time_limit} (--time-limit) is for the race, which runs where nothing of the model is named: "
@@ -101,9 +116,17 @@ def fit_file(
     how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
     how |= {"probability": probability, "class_weight": class_weight, "params": params, "device": device}
     labels = table.target.to_numpy()
-    model = build(table.schema, learner, code, decoder, **how).fit(table.frame, labels)
+    model = build(table.schema, learner, code, decoder, **how)
+    facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name}
+    if tune:
+        # Probabilities are fitted to the parameters that are found.
+        searched = build(table.schema, learner, code, decoder, **{**how, "probability": None})
+        best, facts["tuned"] = tuned_parameters(
+            searched, table, facts["learner"], fixed=params or (), seed=seed, n_jobs=n_jobs
+        )
+        model.set_params(**best)
+    model.fit(table.frame, labels)
     final = model[-1]
-    facts = {"learner": learner or default_name(), "data": Path(data).name}
     if notes := [*table.notes, *sorted_as_text(table, [code])]:
         facts["notes"] = notes
     if isinstance(final, OutputCodeClassifier):

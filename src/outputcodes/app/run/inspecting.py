@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
-from outputcodes.app.run import racing
 from outputcodes.app.run.fitting import LARGEST_SUMMARISED
+from outputcodes.app.run.race.winner import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
@@ -43,7 +43,8 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     errors = summary.pop("column_errors", None)
     notes = summary.pop("notes", [])
     summary.pop("class_shares", None)
-    race = racing.in_words(summary) if "standings" in summary else []
+    tuned = summary.pop("tuned", None)
+    race = in_words(summary) if "standings" in summary else []
     for name in ("winner", "weights", "standings", "departures") if race else ():
         del summary[name]
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
@@ -51,6 +52,10 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     lines += [
         f"{WORDS.get(name, name.replace('_', ' '))}: {_short(value, name in shares)}" for name, value in shown.items()
     ]
+    if tuned is not None:
+        found = ", ".join(f"{name} {_short(value)}" for name, value in tuned["parameters"].items())
+        error = _short(tuned["error"], share=True)
+        lines.append(f"tuned: {found}; the best of {tuned['candidates']}, error {error} in {tuned['folds']} folds")
     lines += [f"note: {note}" for note in notes]
     if (schema := manifest.schema) is not None:
         kinds = [column.kind for column in schema.columns]

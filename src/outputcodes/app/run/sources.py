@@ -76,8 +76,8 @@ def open_source(
 ) -> Source:
     """Read a table and split it: by `test`, a file; by `split`, a column; by `cv` folds; else as suits the table.
 
-    `reading` says how to read the file, see `tables.read`: drop, identifier, order, group, encoding, separator, decimal.
-    Folds keep the rows of a group together.
+    `reading` says how to read the file, see `tables.read`: drop, identifier, order, encoding, separator, decimal, and
+    group, a column whose equal values stay together in folds.
 
     Examples
     --------

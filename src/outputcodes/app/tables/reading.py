@@ -216,8 +216,8 @@ def _groups(values: Any, rows: Any, path: str | Path) -> Any:
     groups = as_text(values).loc[rows]
     if (missing := groups.isna()).any():
         raise errors.TableError(
-            f"{path}: {int(missing.sum())} rows have no group (--group {values.name}), first row {groups.index[missing][0]}: "
-            "fill in the column, or remove these rows."
+            f"{path}: {int(missing.sum())} rows have no group (--group {values.name}); the first is row "
+            f"{groups.index[missing][0]}. Fill in the column, or remove these rows."
         )
     return groups
 

@@ -2,5 +2,6 @@
 
 from outputcodes.selection.race.contestants import CONTESTANTS
 from outputcodes.selection.race.race import Race
+from outputcodes.selection.race.recorder import Recorder
 
-__all__ = ["CONTESTANTS", "Race"]
+__all__ = ["CONTESTANTS", "Race", "Recorder"]

@@ -175,7 +175,7 @@ class Race(ClassifierMixin, BaseEstimator):
                 course.kept = lambda one, trial: self._lead(course, one, trial)
             finalists = course.run()
             fitted = self._finish(course, finalists, end)
-            recorder.leads(self)
+            recorder.leads(self, final=True)
             if recorder.wants_details:
                 self._explain(course, finalists[0], fitted, end)
         return self
@@ -183,7 +183,7 @@ class Race(ClassifierMixin, BaseEstimator):
     def _lead(self, course: Course, one: Standing, trial: Trial) -> None:
         """Be the classifier that is the best so far."""
         self._set(course, [(one, 1.0, trial)], _estimate(one.losses), one.losses, [one])
-        course.recorder.leads(self)
+        course.recorder.leads(self, final=False)
 
     def _workers(self, data: Field) -> Here | Workers:
         count = effective_n_jobs(self.n_jobs)
@@ -333,6 +333,7 @@ def _name(one: Standing) -> str:
 
 def _row(one: Standing, data: Field) -> dict[str, Any]:
     return {
+        "name": _name(one),
         "contestant": one.entry.contestant,
         "code": one.entry.code,
         "decoder": one.decoder,

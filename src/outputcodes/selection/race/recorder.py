@@ -38,5 +38,8 @@ class Recorder:
     def trained(self, trial: Trial) -> None:
         """Hear of a trial, or of its failure."""
 
-    def leads(self, race: Race) -> None:
-        """Hear that a race has another model: it predicts, and its attributes are those of the best so far."""
+    def leads(self, race: Race, final: bool) -> None:
+        """Hear that a race has another model: it predicts, and its attributes are those of the best so far.
+
+        `final` says whether it is the winner, fitted to all rows.
+        """

@@ -241,6 +241,7 @@ function answersSections(winner) {
 
 headline();
 ranking();
+if (data.race) raceSections(data.race);
 comparisons();
 if (data.winner) {
   codeSection(data.winner);

@@ -6,15 +6,22 @@ const shareOfErrors = data.metric !== "log-loss";
 const format = (error) => (shareOfErrors ? percent(error, 2) : error.toFixed(4));
 const points = (difference) =>
   `${difference > 0 ? "+" : difference < 0 ? "−" : ""}${shareOfErrors ? (100 * Math.abs(difference)).toFixed(2) : Math.abs(difference).toFixed(4)}`;
-const nameOf = (row) => [row.learner, row.code, row.decoder].filter(Boolean).join(" · ") || "unnamed";
+const valueOf = (value) => (typeof value === "number" ? number(value) : String(value ?? "none"));
+const parametersOf = (parameters) =>
+  Object.entries(parameters ?? {})
+    .map(([name, value]) => `${name} = ${valueOf(value)}`)
+    .join(", ");
+// The finalists of a race differ in their parameters too.
+const nameOf = (row) =>
+  [row.learner, row.code, row.decoder, parametersOf(row.parameters)].filter(Boolean).join(" · ") || "unnamed";
 const folds = data.rows[0].fold_errors.length,
   tested = data.rows.some((row) => known(row.p_value));
 // The interval of a share is not symmetric, and none goes below 0: shown is the side of the larger errors.
-const plusMinus = (row) => {
-  if (!row.interval) return "";
-  const half = row.interval[1] - row.error;
-  return ` ± ${shareOfErrors ? (100 * half).toFixed(2) : half.toFixed(4)}`;
+const half = ({ interval, loss }) => {
+  const above = interval[1] - loss;
+  return ` ± ${shareOfErrors ? (100 * above).toFixed(2) : above.toFixed(4)}`;
 };
+const plusMinus = (row) => (row.interval ? half({ interval: row.interval, loss: row.error }) : "");
 
 let chosenRow = data.rows[0];
 function choose(row) {
@@ -46,7 +53,17 @@ function headline() {
     .getElementById("headline")
     .append(
       ...[
-        tile(nameOf(best), `best of ${data.rows.length} systems`, "wide"),
+        tile(
+          nameOf(best),
+          data.race ? `winner of ${count(data.race.entries.length + data.race.more)} entries` : `best of ${data.rows.length} systems`,
+          "wide",
+        ),
+        data.race
+          ? tile(format(data.race.expected.loss) + half(data.race.expected), `expected ${data.metric} on new rows`)
+          : null,
+        data.race?.tested
+          ? tile(format(data.race.tested.loss), `${data.metric} on ${count(data.race.tested.rows)} test rows`)
+          : null,
         tile(
           format(best.error) + plusMinus(best),
           [data.metric, folds > 1 ? `${folds} folds` : null, best.interval ? "95 % interval" : null]

@@ -1,0 +1,132 @@
+"""The report of a race: the winner's answers for rows that it has not seen, and the columns that matter to it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from outputcodes._ground import progress
+from outputcodes._ground.folds import Rows
+from outputcodes.app.report import Answers, answers, permuted_columns, race_data, report_data, write_report
+from outputcodes.app.report.features import FeatureParts
+from outputcodes.app.report.importance import seconds_per_row
+from outputcodes.app.run.finishing import REPORTED_ROWS, pictures
+from outputcodes.app.run.race.results import is_split
+from outputcodes.app.run.race.winner import model_of, view_of
+from outputcodes.app.run.sources import Source
+from outputcodes.app.run.writing import REPORT
+from outputcodes.decoders.classifier import DecodingClassifier
+from outputcodes.selection import Race, Result, Results
+from outputcodes.selection.race.views import plain_table
+
+# "3", "numbers__3" or "categories__3_red".
+PLACE = re.compile(r"(?:numbers__|categories__)?(?P<number>\d+)(?P<category>_.*)?", re.DOTALL)
+# The share of the time that answers may take, the rest is for the columns; predictions of a row that it has time for.
+ANSWERS_SHARE, MOST_SECONDS, PREDICTIONS = 0.3, 30.0, 3
+# In less than these seconds nothing is looked at closely.
+LEAST_SECONDS, FEWEST_ROWS = 0.7, 50
+
+
+def write_race_report(
+    folder: Path,
+    source: Source,
+    race: Race,
+    rows: Results,
+    notes: Iterable[str],
+    tested: Result | None,
+    *,
+    seconds: float = np.inf,
+    seed: int = 0,
+) -> None:
+    """Write report.html; in few seconds, it looks at fewer rows."""
+    table, end = source.table, time.monotonic() + min(seconds, MOST_SECONDS)
+    asked, importance, held = None, None, "held-out rows"
+    if seconds > LEAST_SECONDS and (found := _unseen(source, race)) is not None:
+        model, unseen, held = found
+        with progress.phase("report", 2, "parts"):
+            each = PREDICTIONS * seconds_per_row(model, table.frame.iloc[unseen])
+            most = min(REPORTED_ROWS, int(ANSWERS_SHARE * max(0.0, end - time.monotonic()) / each))
+            if most >= FEWEST_ROWS:
+                asked = _asked(model, source, unseen[:: max(1, -(-len(unseen) // most))])
+            progress.reached(1, 2, "parts")
+            y, left = table.target.to_numpy(), end - time.monotonic()
+            frame = table.frame.iloc[unseen]
+            importance = permuted_columns(model, frame, y[unseen], metric=race.metric, seconds=left, seed=seed)
+    facts = {
+        "rows": len(table.target),
+        "features": len(table.schema.used),
+        "classes": len(table.schema.classes),
+        "tested by": f"{len(race.standings_[0]['fold_losses'])} folds" if tested is None else source.splits.title,
+        "metric": rows.metric,
+        **({} if asked is None else {"winner's details": f"on {len(asked.predicted)} {held}"}),
+    }
+    test = None
+    if tested is not None and tested.losses is not None:
+        test = {"loss": tested.error, "interval": tested.interval, "rows": len(tested.losses)}
+    data = report_data(
+        rows,
+        asked,
+        title=source.name,
+        facts=facts,
+        notes=notes,
+        held_out=held,
+        race=race_data(race, importance, test),
+    )
+    write_report(data, folder / REPORT)
+
+
+def _unseen(source: Source, race: Race) -> tuple[Pipeline, Rows, str] | None:
+    """A model, rows of the table that it was not trained on, and what to call them."""
+    if is_split(source):
+        return model_of(race, source.table.schema), source.splits.pairs[0][1], "test rows"
+    if race.held_out_ is None:
+        return None
+    blend, rows = race.held_out_
+    return Pipeline([("table", view_of(source.table.schema)), ("classifier", blend)]), rows, "rows of the first fold"
+
+
+def _asked(model: Pipeline, source: Source, rows: Rows) -> Answers:
+    """The output for some rows; of a single output code, its margins too."""
+    y = source.table.target.to_numpy()
+    rows = rows[np.isin(y[rows], model.classes_)]
+    frame = source.table.frame.iloc[rows]
+    blend = model[-1]
+    title = " + ".join(type(one[-1]).__name__ for one in blend.models)
+    asked = answers(model, frame, y[rows], title=title, images=pictures(frame))
+    inner = blend.models[0]
+    if len(blend.models) > 1 or not isinstance(inner[-1], DecodingClassifier):
+        return asked
+    given = model[:-1].transform(frame)
+    coded = answers(inner, plain_table(given), title=" ".join(repr(inner[-1]).split()))
+    if (coded.predicted != asked.predicted).any():
+        return asked
+    # The labels and the calibrated probabilities are those of the whole; columns and scores those of the code.
+    return replace(
+        coded,
+        classes=asked.classes,
+        truth=asked.truth,
+        probabilities=asked.probabilities,
+        names=asked.names,
+        images=asked.images,
+        inputs=asked.inputs,
+        parts=_named_parts(coded.parts, [str(name) for name in given.columns], asked.inputs),
+    )
+
+
+def _named_parts(parts: FeatureParts | None, columns: list[str], inputs: Any) -> FeatureParts | None:
+    """The parts of features by the names of the columns; the models of a race call these by their places."""
+    if parts is None or parts.names is None:
+        return None if parts is None else FeatureParts(parts.model, parts.X, None, inputs)
+    places = [PLACE.fullmatch(name) for name in parts.names]
+    names = [
+        name if place is None else columns[int(place["number"])] + (place["category"] or "")
+        for name, place in zip(parts.names, places, strict=True)
+    ]
+    return FeatureParts(parts.model, parts.X, names, inputs)

@@ -1,0 +1,77 @@
+"""The results of a race: its finalists ranked, sentences on it, and the winner on test rows."""
+
+from __future__ import annotations
+
+from outputcodes.app.run.race.winner import model_of
+from outputcodes.app.run.sources import Source
+from outputcodes.selection import Race, Result, Results, ranked
+from outputcodes.selection.metrics import row_losses
+from outputcodes.selection.ranking import interval
+
+# Of more that could not be trained, the others are counted.
+MOST_NAMED = 5
+
+
+def is_split(source: Source) -> bool:
+    """Return whether a table has test rows of its own."""
+    return len(source.splits.pairs) == 1
+
+
+def tested_on(race: Race, source: Source) -> Result:
+    """Return the result of a race's model on the test rows of a table, with its interval."""
+    frame, y = source.table.frame, source.table.target.to_numpy()
+    test = source.splits.pairs[0][1]
+    P = model_of(race, source.table.schema).predict_proba(frame.iloc[test])
+    losses = row_losses(race.metric, y[test], race.classes_[P.argmax(axis=1)], P, race.classes_)
+    found = Result("race", fold_errors=(float(losses.mean()),), losses=losses)
+    return Result("race", fold_errors=found.fold_errors, losses=losses, interval=interval(found))
+
+
+def rows_of(race: Race) -> Results:
+    """Return the finalists of a race, ranked, after the average if it has won."""
+    rows = [
+        Result(
+            row["contestant"],
+            row["code"],
+            row["decoder"],
+            fold_errors=tuple(row["fold_losses"]),
+            fit_seconds=row["seconds"],
+            parameters={name.rpartition("__")[2]: value for name, value in row["parameters"].items()},
+        )
+        for row in race.standings_
+    ]
+    if len(race.winner_) > 1:
+        rows.insert(0, Result(f"average of {len(race.winner_)}", fold_errors=tuple(race.fold_losses_)))
+    return ranked(rows, metric=race.metric)
+
+
+def notes_on(race: Race, rows: Results, tested: Result | None) -> list[str]:
+    """Return sentences on a race: what the winner is, what to expect of it, and who was left out."""
+    scale, unit = (1, "") if race.metric == "log-loss" else (100, " %")
+    low, high = race.interval_
+    notes = []
+    if len(race.winner_) > 1:
+        parts = zip(race.winner_, race.model_.weights, strict=True)
+        notes.append("The average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + ".")
+    elif race.fold_losses_ != race.standings_[0]["fold_losses"]:
+        notes.append(
+            f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
+        )
+    notes.append(
+        f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
+        f"{scale * high:.4g}{unit}), corrected for being the best of several."
+    )
+    if tested is not None:
+        assert tested.losses is not None
+        low, high = (tested.error, tested.error) if tested.interval is None else tested.interval
+        notes.append(
+            f"{race.metric.capitalize()} on the {len(tested.losses)} test rows, which had no part in the race: "
+            f"{scale * tested.error:.4g}{unit} ({scale * low:.4g} to {scale * high:.4g}{unit})."
+        )
+    failed = [one for one in race.departures_ if one["loss"] is None]
+    notes += [f"{one['entry']}: {one['why']}" for one in failed[:MOST_NAMED]]
+    if len(failed) > MOST_NAMED:
+        notes.append(
+            f"{len(failed) - MOST_NAMED} more could not be trained; report.html and `outputcodes inspect` name them."
+        )
+    return notes

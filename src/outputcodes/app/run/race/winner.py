@@ -1,0 +1,135 @@
+"""A race on a table: the best model within a time limit, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from outputcodes._ground.folds import Rows
+from outputcodes._ground.validation import unknown_name
+from outputcodes.app.run.systems import learners_and_systems
+from outputcodes.app.tables import AsNumbersAndCategories, Schema, Table, errors
+from outputcodes.selection import CONTESTANTS, Race
+from outputcodes.selection.race import Recorder
+
+# Seconds that are kept for the file of the model, of those that are given.
+SAVING_SHARE = 0.05
+
+
+def race_on(
+    table: Table,
+    time_limit: float | None,
+    *,
+    rows: Rows | None = None,
+    contestants: Sequence[str] | None = None,
+    metric: str = "error",
+    cv: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    recorder: Recorder | None = None,
+) -> Race:
+    """Return a race on a table, or on some of its rows; groups of the table stay together in folds.
+
+    Examples
+    --------
+    >>> from outputcodes.app.run.sources import open_table
+    >>> table = open_table("iris")
+    >>> race = race_on(table, None, contestants=["ridge", "decision-tree"])
+    >>> model_of(race, table.schema).predict(table.frame).shape, facts_of(race)["learner"]
+    ((150,), 'race')
+    """
+    if not table.schema.used:
+        raise errors.MissingColumnsError("The table has no column that a model could read.")
+    race = Race(
+        time_limit,
+        contestants=savable_contestants(contestants),
+        metric=metric,
+        cv=cv,
+        n_jobs=n_jobs,
+        random_state=seed,
+    )
+    some = np.arange(len(table.target)) if rows is None else rows
+    groups = None if table.group is None else table.group.to_numpy()[some]
+    X, y = view_of(table.schema).transform(table.frame.iloc[some]), table.target.to_numpy()[some]
+    return race.fit(X, y, groups=groups, recorder=recorder)
+
+
+def savable_contestants(names: Sequence[str] | None = None) -> list[str]:
+    """Return those who take part: named ones, or all whose models can be saved.
+
+    >>> savable_contestants(["ridge"])
+    ['ridge']
+    """
+    savable = {name: one for name, one in CONTESTANTS.items() if not one.needs}
+    for name in names or ():
+        if name in CONTESTANTS and name not in savable:
+            raise ValueError(
+                f"learners={name!r} can't take part: its models can't be saved. In Python, selection.Race takes it."
+            )
+        if name not in savable and name in learners_and_systems():
+            raise ValueError(
+                f"learners={name!r} takes no part in races: add --exhaustive, or choose from {', '.join(savable)}."
+            )
+        if name not in savable:
+            raise unknown_name("learners", name, savable)
+    return list(dict.fromkeys(names)) if names else list(savable)
+
+
+def view_of(schema: Schema) -> AsNumbersAndCategories:
+    """Return the step from raw tables to those of a race."""
+    kinds = {"numbers": "number", "dates": "date", "categories": "category", "words": "words"}
+    return AsNumbersAndCategories(**{name: schema.names(kind) for name, kind in kinds.items()})  # type: ignore[arg-type]
+
+
+def model_of(race: Race, schema: Schema) -> Pipeline:
+    """Return the winner, or the best so far, as a model that takes raw tables."""
+    return Pipeline([("table", view_of(schema)), ("classifier", race.model_)])
+
+
+def facts_of(race: Race) -> dict[str, Any]:
+    """Return plain data on a race."""
+    return {
+        "learner": "race",
+        "winner": race.winner_,
+        "weights": race.model_.weights,
+        "metric": race.metric,
+        "error": race.loss_,
+        "interval": list(race.interval_),
+        "standings": race.standings_,
+        "departures": race.departures_,
+    }
+
+
+def in_words(summary: dict[str, Any]) -> list[str]:
+    """Return lines on a race: what the winner consists of, who was next, and who left.
+
+    >>> row = {"contestant": "ridge", "code": "dense", "decoder": "loss", "loss": 0.1, "rows": 80, "folds": 5}
+    >>> gone = {"entry": "tree dense", "rows": 80, "loss": 0.25, "why": "It is clearly behind ridge dense."}
+    >>> facts = {"winner": ["ridge dense, decoder loss"], "weights": [1.0], "metric": "error"}
+    >>> print(*in_words({**facts, "standings": [row], "departures": [gone]}), sep="\\n")
+    winner: ridge dense, decoder loss
+    finalists, by the error of held-out rows:
+        0.1000  ridge dense loss (5 folds, 80 rows each)
+    left the race:
+        0.2500  tree dense (80 rows). It is clearly behind ridge dense.
+    """
+    lines = [f"winner: {', '.join(_weighted(summary))}"]
+    lines.append(f"finalists, by the {summary['metric']} of held-out rows:")
+    for row in summary["standings"]:
+        name = " ".join(filter(None, (row["contestant"], row["code"], row["decoder"])))
+        lines.append(f"    {row['loss']:.4f}  {name} ({row['folds']} folds, {row['rows']} rows each)")
+    if summary["departures"]:
+        lines.append("left the race:")
+    for one in summary["departures"]:
+        loss = "     –" if one["loss"] is None else f"{one['loss']:.4f}"
+        lines.append(f"    {loss}  {one['entry']} ({one['rows']} rows). {one['why']}")
+    return lines
+
+
+def _weighted(summary: dict[str, Any]) -> list[str]:
+    if len(summary["winner"]) == 1:
+        return [str(summary["winner"][0])]
+    return [f"{100 * w:.0f} % {name}" for name, w in zip(summary["winner"], summary["weights"], strict=True)]
