@@ -17,7 +17,7 @@ from typing import Any
 from common import QUICK, WORDS, print_table, save
 
 FOLDS = "2" if QUICK else "10"
-COMPARE = ["compare", "digits", "--quick", "--cv", FOLDS, "--jobs", "1"]
+COMPARE = ["compare", "--exhaustive", "digits", "--quick", "--cv", FOLDS, "--jobs", "1"]
 COMMAND = [sys.executable, "-c", "from outputcodes.app.cli import main; main()", *COMPARE]
 
 

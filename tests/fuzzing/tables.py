@@ -241,6 +241,7 @@ def _table_options(rng: np.random.Generator, names: list[str], labels: list[str]
 
 def _compare_options(rng: np.random.Generator) -> list[str]:
     options = [
+        "--exhaustive",
         "--learners",
         one_of(rng, "ridge", "ridge,tree"),
         "--codes",

@@ -34,11 +34,11 @@ def test_bad_tables(run, tmp_path, name, verb):
 
 
 def test_a_target_or_a_split_that_is_not_there(run, fruit):
-    done = run("compare", fruit, "--target", "species")
+    done = run("compare", "--exhaustive", fruit, "--target", "species")
     assert (done.code, "no target column 'species' (--target); it has 'mass', 'skin'" in done.err) == (2, True)
-    done = run("compare", fruit, "--split", "part")
+    done = run("compare", "--exhaustive", fruit, "--split", "part")
     assert (done.code, "no split column 'part' (--split)" in done.err) == (2, True)
-    done = run("compare", fruit, "--split", "skin")
+    done = run("compare", "--exhaustive", fruit, "--split", "skin")
     assert (done.code, "'skin' splits nothing" in done.err) == (2, True)
 
 
@@ -64,15 +64,27 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["compare", "nowhere.csv"], "There is no file nowhere.csv"),
         (["compare", "digit"], "did you mean 'digits'"),
         (["compare", "iris", "--target", "species"], "iris"),
-        (["compare", "iris", "--codes", "onevsall"], "did you mean 'one-vs-all'"),
-        (["compare", "iris", "--learners", "rigde"], "did you mean 'ridge'"),
-        (["compare", "iris", "--decoders", "guess"], "guess"),
+        (["compare", "--exhaustive", "iris", "--codes", "onevsall"], "did you mean 'one-vs-all'"),
+        (["compare", "--exhaustive", "iris", "--learners", "rigde"], "did you mean 'ridge'"),
+        (["compare", "--exhaustive", "iris", "--decoders", "guess"], "guess"),
         (["compare", "iris", "--metric", "luck"], "luck"),
         (["compare", "iris", "--cv", "1"], "--cv"),
         (["compare", "iris", "--cv", "60"], "--cv 60 is more than"),
         (["compare", "iris", "--cv", "3", "--split", "z"], "one of cv, test and split (--cv, --test, --split)"),
         (
-            ["compare", "iris", "--learners", "ridge", "--codes", "dense", "--decoders", "vote", "--cv", "2"],
+            [
+                "compare",
+                "--exhaustive",
+                "iris",
+                "--learners",
+                "ridge",
+                "--codes",
+                "dense",
+                "--decoders",
+                "vote",
+                "--cv",
+                "2",
+            ],
             "ridge dense: the decoder vote can't be used with this code.",
         ),
         (["compare", "iris", "--resume"], "needs out (--out)"),
@@ -131,9 +143,9 @@ def test_what_is_read_is_not_written_over(run, fruit, model, tmp_path):
         done = run(*words)
         assert (done.code, "is the file that is read" in done.err) == (2, True), done.err
     assert (fruit.read_bytes(), model.read_bytes()) == before
-    done = run("compare", fruit, "--out", fruit)
+    done = run("compare", "--exhaustive", fruit, "--out", fruit)
     assert (done.code, "is a file: name a folder" in done.err) == (2, True), done.err
-    done = run("compare", fruit, "--test", fruit)
+    done = run("compare", "--exhaustive", fruit, "--test", fruit)
     assert (done.code, "is the table itself" in done.err) == (2, True), done.err
 
 

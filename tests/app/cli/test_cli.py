@@ -34,7 +34,7 @@ def test_the_installed_command():
 
 
 def test_compare_prints_a_ranked_table(run):
-    done = run("compare", "iris", *SMALL)
+    done = run("compare", "--exhaustive", "iris", *SMALL)
     assert done.code == 0, done.err
     assert "iris: 150 rows, 3 classes, 3-fold cross-validation" in done.out
     # "vote" serves all-pairs alone, where it is Hamming decoding: one row.
@@ -53,7 +53,7 @@ def test_compare_prints_a_ranked_table(run):
 
 def test_compare_writes_results_report_and_model(run, fruit, tmp_path):
     out = tmp_path / "out"
-    done = run("compare", fruit, *SMALL, "--out", out)
+    done = run("compare", "--exhaustive", fruit, *SMALL, "--out", out)
     assert done.code == 0, done.err
     header, *lines = map(json.loads, (out / "results.jsonl").read_text().splitlines())
     assert header["seed"] == 0
@@ -83,7 +83,7 @@ def test_compare_writes_results_report_and_model(run, fruit, tmp_path):
 @pytest.mark.parametrize("metric", ["log-loss", "balanced"])
 def test_other_metrics(run, fruit, tmp_path, metric):
     words = ("--learners", "ridge,maxent,svc", "--codes", "all-pairs", "--decoders", "loss", "--cv", "3")
-    done = run("compare", fruit, *words, "--metric", metric, "--out", tmp_path / "out")
+    done = run("compare", "--exhaustive", fruit, *words, "--metric", metric, "--out", tmp_path / "out")
     assert done.code == 0, done.err
     assert metric in done.out
     assert ("svc: no probabilities" in done.out) == (metric == "log-loss")
@@ -94,7 +94,7 @@ def test_other_metrics(run, fruit, tmp_path, metric):
 
 def test_the_winner_tells_probabilities_and_predicts_as_its_decoder_does(run, fruit, tmp_path):
     words = ("--learners", "ridge", "--codes", "all-pairs", "--decoders", "hamming", "--cv", "3")
-    assert run("compare", fruit, *words, "--out", tmp_path / "out").code == 0
+    assert run("compare", "--exhaustive", fruit, *words, "--out", tmp_path / "out").code == 0
     assert '"reliability":{' in (tmp_path / "out" / "report.html").read_text()
     assert run("predict", tmp_path / "out" / "model.skops", fruit, "--proba", "--out", tmp_path / "p.csv").code == 0
     words = ("--learner", "ridge", "--decoder", "hamming", "--out")
@@ -111,9 +111,14 @@ def test_a_test_file_and_a_split_column_are_the_same_split(run, fruit, tmp_path)
     both = [f"{line},{'train' if i < 30 else 'test'}" for i, line in enumerate(lines)]
     (tmp_path / "both.csv").write_text("\n".join([f"{head},part", *both]))
     words = SMALL[:-2]
-    done = run("compare", tmp_path / "a.csv", "--test", tmp_path / "b.csv", *words, "--out", tmp_path / "x")
+    done = run(
+        "compare", "--exhaustive", tmp_path / "a.csv", "--test", tmp_path / "b.csv", *words, "--out", tmp_path / "x"
+    )
     assert (done.code, "a.csv + b.csv: 45 rows" in done.out) == (0, True)
-    assert run("compare", tmp_path / "both.csv", "--split", "part", *words, "--out", tmp_path / "y").code == 0
+    assert (
+        run("compare", "--exhaustive", tmp_path / "both.csv", "--split", "part", *words, "--out", tmp_path / "y").code
+        == 0
+    )
     x, y = (
         [json.loads(line).get("decoders") for line in (tmp_path / name / "results.jsonl").read_text().splitlines()[1:]]
         for name in "xy"
@@ -125,13 +130,13 @@ def test_a_test_file_and_a_split_column_are_the_same_split(run, fruit, tmp_path)
 
 def test_rare_classes_are_handled_and_said(run, fruit):
     fruit.write_text(fruit.read_text() + "90,blue,2026-01-01,plum\n")
-    done = run("compare", fruit, *SMALL)
+    done = run("compare", "--exhaustive", fruit, *SMALL)
     assert done.code == 0, done.err
     assert "Fewer rows than the 3 folds: plum (1)" in done.out
 
 
 def test_a_time_limit_leaves_cells_out_and_resume_adds_them(run, fruit, tmp_path):
-    words = ("compare", fruit, *SMALL, "--out", tmp_path / "out")
+    words = ("compare", "--exhaustive", fruit, *SMALL, "--out", tmp_path / "out")
     done = run(*words, "--time-limit", "0")
     assert done.code == 2
     assert "Left out by the time limit: ridge one-vs-all, ridge all-pairs, maxent" in done.err
@@ -148,13 +153,13 @@ def test_rows_without_a_label_are_reported(run, fruit, tmp_path):
     done = run("fit", fruit, "--learner", "ridge", "--out", tmp_path / "m.skops")
     assert (done.code, note in done.out) == (0, True)
     assert note in run("inspect", tmp_path / "m.skops").out
-    done = run("compare", fruit, *SMALL, "--out", tmp_path / "out")
+    done = run("compare", "--exhaustive", fruit, *SMALL, "--out", tmp_path / "out")
     assert (done.code, note in done.out) == (0, True)
     assert note in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_system_alone_takes_no_code(run):
-    done = run("compare", "iris", "--learners", "maxent", "--codes", "dense", "--cv", "2")
+    done = run("compare", "--exhaustive", "iris", "--learners", "maxent", "--codes", "dense", "--cv", "2")
     assert (done.code, "dense: not tried, as maxent is a system by itself and takes no code" in done.out) == (0, True)
 
 
@@ -163,7 +168,7 @@ def test_the_report_numbers_rows_as_the_file_does(run, fruit, tmp_path):
     part = ["1,x,2026-01-01,NA,test"] + [f"{line},{'train' if i < 40 else 'test'}" for i, line in enumerate(lines)]
     fruit.write_text("\n".join([f"{head},part", *part]))
     words = ("--learners", "decision-tree", "--split", "part", "--out", tmp_path / "out")
-    assert run("compare", fruit, *words).code == 0
+    assert run("compare", "--exhaustive", fruit, *words).code == 0
     found = re.findall(r'"name":"?(\d+)', (tmp_path / "out" / "report.html").read_text())
     assert sorted(map(int, found)) == [42, 43, 44, 45, 46]
 
@@ -196,7 +201,10 @@ def test_another_encoding(run, tmp_path):
     assert run("fit", path, *words, "--learner", "ridge", "--out", tmp_path / "m.skops").code == 0
     assert run("predict", tmp_path / "m.skops", path, *words, "--out", tmp_path / "p.csv").code == 0
     assert [row["prediction"] for row in rows_of(tmp_path / "p.csv")] == ["ä", "ö", "ä", "ö"]
-    assert run("compare", path, *words, "--cv", "2", "--learners", "ridge", "--codes", "one-vs-all").code == 0
+    assert (
+        run("compare", "--exhaustive", path, *words, "--cv", "2", "--learners", "ridge", "--codes", "one-vs-all").code
+        == 0
+    )
 
 
 def test_inspect_tells_how_the_model_was_made(run, model):

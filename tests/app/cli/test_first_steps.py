@@ -47,7 +47,7 @@ def test_words_under_the_ordinal_code_are_in_alphabetical_order_and_a_note_says_
     )
     assert run(*words).out.splitlines()[1:] == [note]
     assert run(*words, "--order", "poor,fair,good").out.splitlines()[1:] == []
-    compared = ("compare", grades, "--learners", "ridge", "--codes", "ordinal", "--cv", "3")
+    compared = ("compare", "--exhaustive", grades, "--learners", "ridge", "--codes", "ordinal", "--cv", "3")
     assert "in alphabetical order, 'fair'" in run(*compared).out.replace("\n", " ")
     assert "alphabetical" not in run(*compared, "--order", "poor,fair,good").out
 
@@ -110,6 +110,8 @@ def test_parameters_of_what_is_no_learner(run, name, kind):
 
 def test_a_wrong_number_of_jobs_is_refused_before_any_training(run, fruit, tmp_path):
     out = tmp_path / "out"
-    done = run("compare", fruit, "--learners", "ridge,decision-tree", "--cv", "2", "--jobs", "0", "--out", out)
+    done = run(
+        "compare", "--exhaustive", fruit, "--learners", "ridge,decision-tree", "--cv", "2", "--jobs", "0", "--out", out
+    )
     assert done.err == "Error: --jobs 0 must be None or an integer other than 0; -1 uses all processors.\n"
     assert not out.exists()

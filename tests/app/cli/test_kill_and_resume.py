@@ -11,7 +11,7 @@ import pytest
 from outputcodes.selection.journal import Journal
 
 PLAN = (
-    *("compare", "iris", "--learners", "ridge,maxent,decision-tree,logistic"),
+    *("compare", "--exhaustive", "iris", "--learners", "ridge,maxent,decision-tree,logistic"),
     *("--codes", "one-vs-all,all-pairs,dense", "--decoders", "hamming,loss,likelihood", "--cv", "10"),
 )
 LINES = 1 + 10 * (2 + 2 * 3)
@@ -56,13 +56,14 @@ def test_a_stopped_run_says_how_to_continue(run, fruit, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("outputcodes.app.run.compare_table", stop)
-    done = run("compare", fruit, "--out", tmp_path / "out")
+    done = run("compare", "--exhaustive", fruit, "--out", tmp_path / "out")
     assert (done.code, "--resume continues them" in done.err) == (130, True)
 
 
 def test_two_runs_do_not_write_to_one_folder(run, fruit, tmp_path):
     words = (
         "compare",
+        "--exhaustive",
         fruit,
         "--learners",
         "ridge",
@@ -80,7 +81,7 @@ def test_two_runs_do_not_write_to_one_folder(run, fruit, tmp_path):
 
 
 def test_a_run_without_any_result_is_in_nobodys_way(run, fruit, tmp_path):
-    words = ("compare", fruit, "--learners", "ridge", "--cv", "2", "--out", tmp_path / "out")
+    words = ("compare", "--exhaustive", fruit, "--learners", "ridge", "--cv", "2", "--out", tmp_path / "out")
     nothing = run(*words, "--codes", "one-vs-all", "--decoders", "vote")
     assert (nothing.code, "Nothing could be compared" in nothing.err) == (2, True)
     assert run(*words, "--codes", "all-pairs", "--decoders", "vote").code == 0
@@ -90,7 +91,19 @@ def test_a_run_without_any_result_is_in_nobodys_way(run, fruit, tmp_path):
 
 def test_results_of_another_run_are_neither_overwritten_nor_continued(run, fruit, tmp_path):
     out = tmp_path / "out"
-    words = ("compare", fruit, "--learners", "ridge", "--codes", "all-pairs", "--decoders", "loss", "--out", out)
+    words = (
+        "compare",
+        "--exhaustive",
+        fruit,
+        "--learners",
+        "ridge",
+        "--codes",
+        "all-pairs",
+        "--decoders",
+        "loss",
+        "--out",
+        out,
+    )
     assert run(*words, "--cv", "2").code == 0
     before = (out / "results.jsonl").read_bytes()
     done = run(*words, "--cv", "2")
@@ -113,6 +126,7 @@ def test_a_finished_run_computes_nothing_and_a_cut_line_again(run, fruit, tmp_pa
     out = tmp_path / "out"
     words = (
         "compare",
+        "--exhaustive",
         fruit,
         "--learners",
         "ridge,maxent",

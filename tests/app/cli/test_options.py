@@ -137,11 +137,23 @@ def test_an_order_makes_the_ordinal_code(run, tmp_path):
     rows = dict(zip(fitted.classes_.tolist(), fitted.code_matrix_.tolist(), strict=True))
     assert rows == {"low": [-1, -1], "mid": [1, -1], "high": [1, 1]}
     assert "order of the classes: low, mid, high" in run("inspect", tmp_path / "m.skops").out
-    done = run("compare", path, "--target", "size", "--order", "low,mid,high", "--learners", "ridge", "--cv", "3")
+    done = run(
+        "compare",
+        "--exhaustive",
+        path,
+        "--target",
+        "size",
+        "--order",
+        "low,mid,high",
+        "--learners",
+        "ridge",
+        "--cv",
+        "3",
+    )
     assert (done.code, "ordinal" in done.out) == (0, True), done.err
-    done = run("compare", path, "--target", "size", "--learners", "ridge", "--cv", "3")
+    done = run("compare", "--exhaustive", path, "--target", "size", "--learners", "ridge", "--cv", "3")
     assert "ordinal" not in done.out
-    done = run("compare", path, "--target", "size", "--order", "low,mid,high", "--codes", "dense")
+    done = run("compare", "--exhaustive", path, "--target", "size", "--order", "low,mid,high", "--codes", "dense")
     assert (done.code, "--order low,mid,high is for the ordinal code" in done.err) == (2, True)
 
 
@@ -160,16 +172,16 @@ def test_a_folder_compared_in_another_order_is_another_run(run, tmp_path):
         "--out",
         tmp_path / "out",
     )
-    assert run("compare", path, *words, "--order", "a,b,c").code == 0
-    assert run("compare", path, *words, "--order", "a,b,c", "--resume").code == 0
+    assert run("compare", "--exhaustive", path, *words, "--order", "a,b,c").code == 0
+    assert run("compare", "--exhaustive", path, *words, "--order", "a,b,c", "--resume").code == 0
     assert persistence.load(tmp_path / "out" / "model.skops")[0][-1].code_matrix_.tolist() == [
         [-1, -1],
         [1, -1],
         [1, 1],
     ]
-    assert run("compare", path, *words, "--order", "b,a,c", "--resume").code == 2
+    assert run("compare", "--exhaustive", path, *words, "--order", "b,a,c", "--resume").code == 2
     words = (*words[:-1], tmp_path / "other")
-    assert run("compare", path, *words, "--order", "b,a,c").code == 0
+    assert run("compare", "--exhaustive", path, *words, "--order", "b,a,c").code == 0
     assert persistence.load(tmp_path / "other" / "model.skops")[0][-1].code_matrix_.tolist() == [
         [1, -1],
         [-1, -1],
@@ -201,7 +213,7 @@ def test_separator_decimal_mark_and_columns_left_out(run, fruit, tmp_path):
     assert [row["prediction"] for row in ours] == [row["prediction"] for row in plain]
     assert [row["key"] for row in ours] == [f"k{i}" for i in range(45)]
     assert list(ours[0]) == ["key", "prediction"]
-    done = run("compare", german, *words[2:-2], "--learners", "maxent", "--cv", "2")
+    done = run("compare", "--exhaustive", german, *words[2:-2], "--learners", "maxent", "--cv", "2")
     assert (done.code, "key" in done.out) == (0, False), done.err
 
 
@@ -310,7 +322,18 @@ def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
         raise backend.DeviceError("no GPU was found")
 
     monkeypatch.setattr(backend, "_cuda", none)
-    words = ("compare", fruit, "--learners", "ridge,kernel-svm", "--codes", "one-vs-all", "--cv", "3", "--device")
+    words = (
+        "compare",
+        "--exhaustive",
+        fruit,
+        "--learners",
+        "ridge,kernel-svm",
+        "--codes",
+        "one-vs-all",
+        "--cv",
+        "3",
+        "--device",
+    )
     fit = ("fit", fruit, "--learner", "kernel-svm", "--out", tmp_path / "m.skops")
     asked = {"--device": run(*words, "cuda"), "--param": run(*fit, "--param", "device=cuda")}
     asked["--device "] = run(*fit, "--device", "cuda")
@@ -323,7 +346,19 @@ def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
     assert done.err.count("--device 'auto' uses the CPU: no GPU was found.") == 1
     assert "kernel-svm" in done.out
     # What needs no GPU does not ask for one.
-    done = run("compare", fruit, "--learners", "ridge", "--codes", "one-vs-all", "--cv", "3", "--device", "cuda")
+    done = run(
+        "compare",
+        "--exhaustive",
+        fruit,
+        "--learners",
+        "ridge",
+        "--codes",
+        "one-vs-all",
+        "--cv",
+        "3",
+        "--device",
+        "cuda",
+    )
     assert (done.code, done.err) == (0, "")
     done = run("fit", fruit, "--learner", "ridge", "--device", "cuda", "--out", tmp_path / "m.skops")
     assert "--device 'cuda' is for learners that can be trained on a GPU: name one of them, kernel-svm." in done.err

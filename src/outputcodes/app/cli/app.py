@@ -12,7 +12,7 @@ from outputcodes import __version__
 
 # Each verb is the function of its name in the module of its name.
 VERBS = {
-    "compare": "Train every learner and code once per fold, decode them in every way, and print a ranking.",
+    "compare": "Race many models for the best one, and print a ranking of the finalists.",
     "fit": "Find the best model for a table, or train a learner under a code, and save it with its preprocessing.",
     "predict": "Predict the class of every row, chunk by chunk.",
     "inspect": "Show a model: its table, its code with distances and bounds, the errors of its columns, its size.",

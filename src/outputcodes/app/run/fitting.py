@@ -104,9 +104,9 @@ def fit_file(
     if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
         race = race_on(table, left * (1 - SAVING_SHARE), seed=seed, n_jobs=n_jobs)
-        notes = {"notes": list(table.notes)} if table.notes else {}
+        told = {"notes": list(table.notes)} if table.notes else {}
         raced = model_of(race, table.schema)
-        summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **notes)
+        summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **told)
         return _saved(raced, summary, table, out)
     if time_limit is not None:
         raise ValueError(

@@ -12,7 +12,7 @@ from outputcodes.selection.race.course import Course, Lap, Standing
 from outputcodes.selection.race.trials import Field, Task
 
 # Points of a learning curve where there are no more laps: the half, the quarter … of the rows.
-FEWEST_POINTS = 4
+FEWEST_POINTS, APART = 4, 1.5
 # A curve starts with at least so many rows of each class, on average.
 ROWS_OF_A_CLASS = 5
 
@@ -58,7 +58,9 @@ def learning_curve(course: Course, winner: Standing, end: float) -> list[dict[st
     least = ROWS_OF_A_CLASS * course.data.k
     smaller = full // 2
     while len(sizes) < FEWEST_POINTS and smaller >= least:
-        sizes.add(smaller)
+        # Points that are close to others say nothing new.
+        if all(max(smaller, other) >= APART * min(smaller, other) for other in sizes):
+            sizes.add(smaller)
         smaller //= 2
     points = []
     for rows in sorted(sizes):

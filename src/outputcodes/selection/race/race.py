@@ -22,7 +22,7 @@ from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants
 from outputcodes.selection.race.course import Course, Departure, Standing
-from outputcodes.selection.race.details import fold_means, laps_of, learning_curve, without_a_fold
+from outputcodes.selection.race.details import laps_of, learning_curve, without_a_fold
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.recorder import Recorder
@@ -32,6 +32,8 @@ from outputcodes.selection.race.workers import Here, Workers
 
 # The share of the time that is kept for the last trainings, on all rows.
 LAST_SHARE = 0.2
+# The share for the details that a recorder may want.
+DETAILS_SHARE = 0.1
 # A table with fewer numbers is raced in this process, unless more are asked for.
 SMALL_TABLE = 100_000
 LEVEL = 0.05
@@ -78,16 +80,18 @@ class Race(ClassifierMixin, BaseEstimator):
     loss_, interval_ : float and tuple of float
         The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows, and
         corrected for being the best of several.
-    fold_losses_ : list of float
-        The loss of the winner on the held-out rows of each fold.
     standings_ : list of dict
         The finalists, best first.
+    losses_, finalist_losses_ : ndarrays of shape (n_held_out,) and (n_held_out, n_finalists)
+        The loss of each held-out row by the winner and by each finalist.
     departures_ : list of dict
         Who left when, at which loss, and why.
     laps_ : list of dict
         For each lap its rows, its seconds, as estimated and as they were, and every entry that was measured on it.
     curve_ : list of dict
         The loss of the best single entry by the number of training rows; empty unless a recorder wants details.
+    held_out_probabilities_ : tuple of two ndarrays, or None
+        Rows that folds held out, and the winner's probabilities for them; None unless a recorder wants details.
     held_out_ : tuple of Blend and ndarray, or None
         The winner, trained without the rows of one fold, and these rows; None unless a recorder wants details, and if
         there was no time for it.
@@ -107,6 +111,7 @@ class Race(ClassifierMixin, BaseEstimator):
     model_: Blend
     curve_: list[dict[str, Any]]
     held_out_: tuple[Blend, Rows] | None
+    held_out_probabilities_: tuple[Rows, NDArray[Any]] | None
 
     def __init__(
         self,
@@ -167,16 +172,19 @@ class Race(ClassifierMixin, BaseEstimator):
         data = Field(contestants, X, kinds, numbers, len(self.classes_), folds, seed)
         end = np.inf if limit is None else start + float(limit)
         with self._workers(data) as workers, progress.showing(self.verbose):
-            until = np.inf if limit is None else start + float(limit) * (1 - LAST_SHARE)
             recorder = Recorder() if recorder is None else recorder
+            last = LAST_SHARE + (DETAILS_SHARE if recorder.wants_details else 0)
+            until = np.inf if limit is None else start + float(limit) * (1 - last)
             recorder.begin(data)
             course = Course(data, self.metric, workers, start, until, recorder)
             if recorder.keeps_models:
                 course.kept = lambda one, trial: self._lead(course, one, trial)
             finalists = course.run()
-            fitted = self._finish(course, finalists, end)
+            fitted, P = self._finish(course, finalists, end)
             recorder.leads(self, final=True)
             if recorder.wants_details:
+                tested = [test for _, test in folds[: fitted[0][0].lap.folds]]
+                self.held_out_probabilities_ = np.concatenate(tested), P
                 self._explain(course, finalists[0], fitted, end)
         return self
 
@@ -192,28 +200,31 @@ class Race(ClassifierMixin, BaseEstimator):
             return Here(data)
         return Workers(data, count)
 
-    def _finish(self, course: Course, finalists: list[Standing], end: float) -> list[tuple[Standing, float, Trial]]:
-        """Choose the winner or an average, and fit what it needs to all rows."""
+    def _finish(
+        self, course: Course, finalists: list[Standing], end: float
+    ) -> tuple[list[tuple[Standing, float, Trial]], NDArray[Any]]:
+        """Choose the winner or an average, and fit what it needs to all rows; return it with held-out probabilities."""
         data = course.data
         held_out = [test for _, test in data.folds[: finalists[0].lap.folds]]
         y, fold = data.y[np.concatenate(held_out)], np.repeat(np.arange(len(held_out)), list(map(len, held_out)))
         estimate = loss_of_best(np.column_stack([one.losses for one in finalists]))
         finalists = finalists[:MOST_FINALISTS]
-        weights, single, losses = np.eye(len(finalists))[0], finalists[0], finalists[0].losses
+        weights, single = np.eye(len(finalists))[0], finalists[0]
+        losses, probabilities = single.losses, single.P
         if self.blend and len(finalists) > 1 and len(held_out) > 1:
             P = [one.P for one in finalists]
             averaged = _averaged(P, y, fold, self.metric)
             if _clearly_better(averaged, single, y, self.metric):
                 weights, losses = greedy_weights(P, y, self.metric), losses_of(averaged, y, self.metric)
-                estimate = _estimate(losses)
+                estimate, probabilities = _estimate(losses), averaged.astype(np.float32)
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
-            losses = fitted[0][0].losses
+            losses, probabilities = fitted[0][0].losses, fitted[0][0].P
             estimate = _estimate(losses)
         self._set(course, fitted, estimate, losses, finalists)
-        return fitted
+        return fitted, probabilities
 
     def _set(
         self,
@@ -227,10 +238,11 @@ class Race(ClassifierMixin, BaseEstimator):
         self.model_ = self._blend([trial.model for _, _, trial in fitted], fitted)
         self.winner_ = [_name(one) for one, _, _ in fitted]
         self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
-        self.fold_losses_ = fold_means(losses, course.data, fitted[0][0].lap.folds)
-        self.standings_ = [_row(one, course.data) for one in finalists]
+        self.losses_, self.finalist_losses_ = losses, np.column_stack([one.losses for one in finalists])
+        self.standings_ = [_row(one) for one in finalists]
         self.departures_ = [_departed(one) for one in course.departures]
-        self.laps_, self.curve_, self.held_out_ = laps_of(course), [], None
+        self.laps_ = laps_of(course)
+        self.curve_, self.held_out_, self.held_out_probabilities_ = [], None, None
 
     def _blend(self, models: list[Any], fitted: list[tuple[Standing, float, Trial]]) -> Blend:
         total = sum(weight for _, weight, _ in fitted)
@@ -331,7 +343,7 @@ def _name(one: Standing) -> str:
     return f"{one.entry}, decoder {one.decoder}" if one.decoder else str(one.entry)
 
 
-def _row(one: Standing, data: Field) -> dict[str, Any]:
+def _row(one: Standing) -> dict[str, Any]:
     return {
         "name": _name(one),
         "contestant": one.entry.contestant,
@@ -339,7 +351,6 @@ def _row(one: Standing, data: Field) -> dict[str, Any]:
         "decoder": one.decoder,
         "parameters": dict(one.entry.parameters),
         "loss": one.loss,
-        "fold_losses": fold_means(one.losses, data, one.lap.folds),
         "log-loss": one.log_loss,
         "seconds": one.seconds,
         "rows": one.lap.rows,

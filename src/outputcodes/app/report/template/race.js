@@ -48,7 +48,11 @@ function lapsPicture(race, winners) {
         x,
         ...scale,
         xTicks: range(race.laps.length),
-        xFormat: (lap) => count(race.laps[lap].rows),
+        xFormat: (lap) => {
+          const { rows, folds } = race.laps[lap];
+          const alone = race.laps.filter((other) => other.rows === rows).length === 1;
+          return alone ? count(rows) : `${count(rows)}, ${folds} fold${folds > 1 ? "s" : ""}`;
+        },
         yFormat: axisError,
         xTitle: "training rows, lap by lap",
       }),

@@ -64,12 +64,14 @@ function headline() {
         data.race?.tested
           ? tile(format(data.race.tested.loss), `${data.metric} on ${count(data.race.tested.rows)} test rows`)
           : null,
-        tile(
-          format(best.error) + plusMinus(best),
-          [data.metric, folds > 1 ? `${folds} folds` : null, best.interval ? "95 % interval" : null]
-            .filter(known)
-            .join(", "),
-        ),
+        data.race
+          ? null
+          : tile(
+              format(best.error) + plusMinus(best),
+              [data.metric, folds > 1 ? `${folds} folds` : null, best.interval ? "95 % interval" : null]
+                .filter(known)
+                .join(", "),
+            ),
         known(best.columns) ? tile(count(best.columns), "binary columns") : null,
         known(best.fit_seconds) ? tile(seconds(best.fit_seconds), folds > 1 ? "to train one fold" : "to train") : null,
         tested

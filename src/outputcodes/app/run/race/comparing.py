@@ -146,7 +146,7 @@ def race_table(
         if folder is not None:
             write_race_report(folder, source, race, rows, notes, tested, seconds=clock.left - 0.5, seed=seed)
     table = source.table
-    folds = len(race.standings_[0]["fold_losses"])
+    folds = race.standings_[0]["folds"]
     trained = len(table.target) if train is None else len(train)
     title = f"{source.name}: {trained} rows, {len(table.schema.classes)} classes, {folds} folds"
     return RaceOutcome(race, rows, tested, notes, recorder.computed, recorder.found, folder, title)

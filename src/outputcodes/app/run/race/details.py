@@ -47,14 +47,18 @@ def write_race_report(
 ) -> None:
     """Write report.html; in few seconds, it looks at fewer rows."""
     table, end = source.table, time.monotonic() + min(seconds, MOST_SECONDS)
-    asked, importance, held = None, None, "held-out rows"
+    importance, held = None, "held-out rows"
+    asked = _from_probabilities(source, race)
     if seconds > LEAST_SECONDS and (found := _unseen(source, race)) is not None:
-        model, unseen, held = found
+        model, unseen, called = found
         with progress.phase("report", 2, "parts"):
             each = PREDICTIONS * seconds_per_row(model, table.frame.iloc[unseen])
             most = min(REPORTED_ROWS, int(ANSWERS_SHARE * max(0.0, end - time.monotonic()) / each))
             if most >= FEWEST_ROWS:
-                asked = _asked(model, source, unseen[:: max(1, -(-len(unseen) // most))])
+                some = unseen[:: max(1, -(-len(unseen) // most))]
+                # Of an average, the probabilities of all folds say more than a model of one.
+                if (coded := _asked(model, source, some)).code is not None or asked is None:
+                    asked, held = coded, called
             progress.reached(1, 2, "parts")
             y, left = table.target.to_numpy(), end - time.monotonic()
             frame = table.frame.iloc[unseen]
@@ -63,7 +67,7 @@ def write_race_report(
         "rows": len(table.target),
         "features": len(table.schema.used),
         "classes": len(table.schema.classes),
-        "tested by": f"{len(race.standings_[0]['fold_losses'])} folds" if tested is None else source.splits.title,
+        "tested by": f"{race.standings_[0]['folds']} folds" if tested is None else source.splits.title,
         "metric": rows.metric,
         **({} if asked is None else {"winner's details": f"on {len(asked.predicted)} {held}"}),
     }
@@ -80,6 +84,31 @@ def write_race_report(
         race=race_data(race, importance, test),
     )
     write_report(data, folder / REPORT)
+
+
+def _from_probabilities(source: Source, race: Race) -> Answers | None:
+    """The output for the rows that the folds of a race held out."""
+    if race.held_out_probabilities_ is None or is_split(source):
+        return None
+    rows, P = race.held_out_probabilities_
+    some = slice(None, None, max(1, -(-len(rows) // REPORTED_ROWS)))
+    rows, probabilities = rows[some], P[some].astype(np.float64)
+    frame = source.table.frame.iloc[rows]
+    truth = np.searchsorted(race.classes_, source.table.target.to_numpy()[rows])
+    return Answers(
+        race.classes_,
+        probabilities.argmax(axis=1),
+        truth,
+        probabilities,
+        probabilities,
+        None,
+        None,
+        None,
+        list(frame.index),
+        ", ".join(race.winner_),
+        pictures(frame),
+        frame,
+    )
 
 
 def _unseen(source: Source, race: Race) -> tuple[Pipeline, Rows, str] | None:

@@ -28,20 +28,23 @@ def tested_on(race: Race, source: Source) -> Result:
 
 
 def rows_of(race: Race) -> Results:
-    """Return the finalists of a race, ranked, after the average if it has won."""
+    """Return the finalists of a race, ranked, and the average if it has won; tests are on the rows of all folds."""
     rows = [
         Result(
             row["contestant"],
             row["code"],
             row["decoder"],
-            fold_errors=tuple(row["fold_losses"]),
+            fold_errors=(row["loss"],),
+            losses=losses,
             fit_seconds=row["seconds"],
             parameters={name.rpartition("__")[2]: value for name, value in row["parameters"].items()},
         )
-        for row in race.standings_
+        for row, losses in zip(race.standings_, race.finalist_losses_.T, strict=True)
     ]
     if len(race.winner_) > 1:
-        rows.insert(0, Result(f"average of {len(race.winner_)}", fold_errors=tuple(race.fold_losses_)))
+        rows.insert(
+            0, Result(f"average of {len(race.winner_)}", fold_errors=(float(race.losses_.mean()),), losses=race.losses_)
+        )
     return ranked(rows, metric=race.metric)
 
 
@@ -53,7 +56,7 @@ def notes_on(race: Race, rows: Results, tested: Result | None) -> list[str]:
     if len(race.winner_) > 1:
         parts = zip(race.winner_, race.model_.weights, strict=True)
         notes.append("The average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + ".")
-    elif race.fold_losses_ != race.standings_[0]["fold_losses"]:
+    elif race.winner_[0] != race.standings_[0]["name"]:
         notes.append(
             f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
         )
