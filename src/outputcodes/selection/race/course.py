@@ -223,6 +223,9 @@ class Course:
                 # The other folds begin when the first is done: what never ends must not occupy all processes.
                 started.add(trial.task.entry)
                 tasks.extendleft(reversed(self._missing(trial.task.entry, lap)))
+            if self.recorder.keeps_models and not self.standings and (one := self._standing(trial.task.entry, lap)):
+                # There is a model as soon as anything is measured.
+                tasks.appendleft(Task(one.entry, None, lap.rows, one.decoder))
         found = [self._standing(entry, lap) for entry in wanted]
         return sorted((one for one in found if one is not None), key=lambda one: one.key)
 

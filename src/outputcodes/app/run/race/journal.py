@@ -57,8 +57,8 @@ class RaceJournal(Recorder):
         if line is None or self.folder is None or self._data is None or task.fold is None:
             return None
         try:
-            with np.load(self.folder / SCORES / line["scores"]) as file:
-                scores = {name: file[f"decoder_{i}"] for i, name in enumerate(line["errors"])}
+            with (self.folder / SCORES / line["scores"]).open("rb") as file, np.load(file) as found:
+                scores = {name: found[f"decoder_{i}"] for i, name in enumerate(line["errors"])}
         except (OSError, ValueError, KeyError, EOFError, BadZipFile):
             return None
         shape = len(self._data.folds[task.fold][1]), self._data.k
