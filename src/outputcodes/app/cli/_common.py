@@ -19,6 +19,7 @@ OPTIONS = {
     "decimal": "--decimal",
     "device": "--device",
     "encoding": "--encoding",
+    "group": "--group",
     "estimator": "--learner",
     "identifier": "--id",
     "max_bytes": "--max-bytes",
@@ -29,8 +30,8 @@ OPTIONS = {
 }
 
 
-# "decimal=',' (--decimal ,)".
-BOTH = re.compile(r"\b\w+=(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s()]+) \((--\S+ [^()]*)\)")
+# "decimal=',' (--decimal ,)", "tune=True (--tune)".
+BOTH = re.compile(r"\b\w+=(?:'[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^\s()]+) \((--\S+ [^()]*|--tune|--resume)\)")
 
 
 @contextmanager
