@@ -18,6 +18,7 @@ import joblib
 import numpy as np
 
 from outputcodes._ground.words import in_words
+from outputcodes.selection.race.interrupts import end_processes, held_back
 from outputcodes.selection.race.trials import Field, Task, Trial, run
 
 # One thread each: the processes share the processors.
@@ -59,7 +60,13 @@ class Workers:
 
         # Classes of the user's, which may be defined anywhere, are stored by value.
         joblib.dump((cloudpickle.dumps(data.contestants), replace(data, contestants={})), self._path)
-        self._workers = [_Worker(self._path) for _ in range(count)]
+        self._workers: list[_Worker] = []
+        try:
+            with held_back():
+                self._workers += [_Worker(self._path) for _ in range(count)]
+        except BaseException:
+            self._stop()
+            raise
 
     def run(self, tasks: deque[Task], last_start: float = np.inf, end: float = np.inf) -> Iterator[Trial]:
         """Yield the trials of tasks as they are done; none begins after `last_start`, and none goes on after `end`.
@@ -105,9 +112,14 @@ class Workers:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: TracebackType | None) -> None:
-        for worker in self._workers:
-            worker.stop()
-        self._folder.cleanup()
+        self._stop()
+
+    def _stop(self) -> None:
+        with held_back():
+            for worker in self._workers:
+                worker.stop()
+            end_processes({pid for worker in self._workers for pid in worker.pids})
+            self._folder.cleanup()
 
 
 class _Worker:
@@ -117,24 +129,30 @@ class _Worker:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.pids: set[int] = set()
         self._start()
 
     def _start(self) -> None:
         from loky import ProcessPoolExecutor
 
         self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD, initializer=_leave_interrupts_to_others)
-        self.started: Future[None] = self._pool.submit(_read_first, self.path)
+        self.started: Future[int] = self._pool.submit(_read_first, self.path)
 
     def begin(self, task: Task) -> Future[Trial]:
         self.task = task
-        future: Future[Trial] = self._pool.submit(_run, self.path, task)
+        with held_back():
+            future: Future[Trial] = self._pool.submit(_run, self.path, task)
         return future
 
     def begin_anew(self) -> None:
-        self.stop()
-        self._start()
+        with held_back():
+            self.stop()
+            self._start()
 
     def stop(self) -> None:
+        # One that is still reading trains nothing, and ends by itself.
+        if self.started.done() and self.started.exception() is None:
+            self.pids.add(self.started.result())
         self._pool.shutdown(wait=False, kill_workers=True)
 
 
@@ -157,8 +175,9 @@ def _read(path: str) -> Field:
     return _samples[path]
 
 
-def _read_first(path: str) -> None:
+def _read_first(path: str) -> int:
     _read(path)
+    return os.getpid()
 
 
 def _run(path: str, task: Task) -> Trial:
