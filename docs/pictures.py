@@ -1,4 +1,4 @@
-"""Make the pictures of the README, docs/compare.svg and docs/report.png, from `outputcodes compare --quick`.
+"""Make the pictures of the README, docs/compare.svg and docs/report.png, from a race of a minute on digits.
 
 Run `python docs/pictures.py` on an idle machine, because the pictures show times. It needs chromium.
 """
@@ -22,14 +22,12 @@ def main() -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium was not found; install it to take the picture of the report.")
-    source = run.open_source("digits", quick=True)
-    schema, n = source.table.schema, len(source.table.target)
-    plan = run.make_plan(n, len(schema.classes), len(schema.used), quick=True)
+    source = run.open_source("digits")
     with tempfile.TemporaryDirectory() as folder:
-        outcome = run.compare_table(source, plan, out=folder)
+        outcome = run.race_table(source, time_limit=60, out=folder, n_jobs=2)
         console = Console(record=True, width=WIDTH, file=io.StringIO())
         console.print(ranking_table(outcome.rows, outcome.title, WIDTH))
-        console.save_svg(str(HERE / "compare.svg"), title="outputcodes compare --quick")
+        console.save_svg(str(HERE / "compare.svg"), title="outputcodes compare digits --jobs 2")
         page = Path(folder, "report.html").as_uri()
         switches = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1250"]
         shot = [browser, *switches, f"--screenshot={HERE / 'report.png'}", page]
