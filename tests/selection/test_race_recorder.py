@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine
 
 from outputcodes.selection import Race
 from outputcodes.selection.race import Recorder
+from outputcodes.selection.race import course as course_module
+from outputcodes.selection.race.contestants import chosen_contestants
+from outputcodes.selection.race.course import Course
+from outputcodes.selection.race.folds import race_folds
+from outputcodes.selection.race.trials import Field
+from outputcodes.selection.race.views import kinds_of
+from outputcodes.selection.race.workers import Here
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
 
@@ -131,3 +140,39 @@ def test_laps_have_every_entry_and_their_times():
         assert lap["seconds"] > 0
     names = {row["name"].partition(", decoder")[0] for row in race.standings_}
     assert names <= {entry["entry"] for entry in race.laps_[-1]["entries"]}
+
+
+def test_a_lap_that_is_too_short_for_all_entries_goes_on_with_the_time_of_the_next(monkeypatch):
+    """Estimates say that nothing fits into the second lap; there is time before the last trainings."""
+    X, y = load_digits(return_X_y=True)
+    X, y = np.tile(X, (3, 1)), np.tile(y, 3)
+    asked = []
+    measure = Course.measure
+    monkeypatch.setattr(Course, "_end_for", lambda self, leader, lap, end: end)
+
+    def reluctant(self, entries, lap, end, new=False):
+        entries = list(entries)
+        asked.append((lap, end))
+        if lap.rows > 2000 and end < self.until and not new:
+            for entry in entries:
+                self._leave(entry, lap, None, "It would take too long.")
+            return []
+        return measure(self, entries, lap, end, new)
+
+    monkeypatch.setattr(Course, "measure", reluctant)
+    race = Race(500, contestants=["ridge"], random_state=0, cv=2).fit(X, y)
+    assert any(lap.rows > 2000 for lap, _ in asked)
+    assert race.standings_[0]["rows"] > 2000
+    assert not [one for one in race.departures_ if one["why"] == "It would take too long."]
+
+
+def test_the_leader_does_not_leave_because_its_lap_is_short(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    numbers = np.searchsorted(np.unique(y), y)
+    data = Field(chosen_contestants(QUICK, X), X, kinds_of(X), numbers, 3, race_folds(numbers, 0), 0)
+    course = Course(data, "error", Here(data), 0.0, 100.0)
+    (leader, *_), (lap, *_) = course.entries(), course.laps()
+    monkeypatch.setattr(course_module, "time", SimpleNamespace(monotonic=lambda: 40.0))
+    monkeypatch.setattr(Course, "_seconds", lambda self, entry, rows: (20.0, True))
+    assert course._end_for(leader, lap, 50.0) == 100.0
+    assert course._end_for(leader, lap, 70.0) == 70.0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes.selection.race.blend import Calibration, losses_of
 from outputcodes.selection.race.contestants import Entry, codes_for
+from outputcodes.selection.race.laps import Departure, Lap, Plan, Standing
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.times import Times
 from outputcodes.selection.race.trials import Field, Task, Trial
@@ -44,56 +45,6 @@ START_END, FIRST_END, LAPS_END = 0.25, 0.4, 0.65
 ROUGHLY = 3.0
 # The share of the time that a training may go on after its lap is over: it took much longer than was estimated.
 GRACE = 0.1
-
-
-@dataclass(frozen=True)
-class Lap:
-    """Training rows and folds."""
-
-    rows: int
-    folds: int
-
-
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """An entry after a lap: its best decoder, calibrated, and the losses and probabilities of the held-out rows."""
-
-    entry: Entry
-    lap: Lap
-    decoder: str
-    calibration: Calibration
-    P: NDArray[np.float32]
-    losses: NDArray[Any]
-    log_loss: float
-    seconds: float
-
-    @property
-    def loss(self) -> float:
-        """The mean loss."""
-        return float(self.losses.mean())
-
-    @property
-    def key(self) -> tuple[float, float]:
-        """What entries are ranked by; rounded, so that last bits decide nothing."""
-        return round(self.loss, 9), round(self.log_loss, 9)
-
-
-@dataclass
-class Departure:
-    """An entry that left: after which lap, at which loss, and why."""
-
-    entry: Entry
-    lap: Lap
-    loss: float | None
-    why: str
-
-
-@dataclass
-class Plan:
-    """The seconds of a lap: as they were estimated for the entries that it began with, and as it took, with tuning."""
-
-    estimated: float
-    seconds: float = 0.0
 
 
 @dataclass
@@ -132,9 +83,11 @@ class Course:
             with progress.phase(title, len(entries), "entries"):
                 if last and number > 0:
                     self._fit_on_all(entries[0])
-                there = self.measure(entries, lap, self._share(START_END) if number == 0 else end)
-                if not there and number == 0:
-                    # Those that were in the way of the others have left.
+                first_end = self._share(START_END) if number == 0 else self._end_for(entries[0], lap, end)
+                there = self.measure(entries, lap, first_end)
+                if not there:
+                    # Those that were in the way of the others have left; or the lap was too short for all of them.
+                    self.departures = [one for one in self.departures if one.lap != lap or one.entry in self._failed]
                     there = self.measure(entries, lap, self.until)
                 if not there and number == 0:
                     there = self._whatever_it_takes(entries, lap)
@@ -343,6 +296,10 @@ class Course:
         if self.until == np.inf or number == n_laps - 1:
             return self.until
         return self._share(FIRST_END + (LAPS_END - FIRST_END) * number / max(1, n_laps - 2))
+
+    def _end_for(self, leader: Entry, lap: Lap, end: float) -> float:
+        """The end of a lap; if that is too early for its leader, the end of all laps."""
+        return end if self._seconds(leader, lap.rows)[0] < end - time.monotonic() else self.until
 
     def _grace(self, end: float) -> float:
         """How long trainings may go on that began before a lap was over."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.selection.race.course import Course, Lap, Standing
+from outputcodes.selection.race.course import Course
+from outputcodes.selection.race.laps import Lap, Standing
 from outputcodes.selection.race.trials import Field, Task
 
 # Points of a learning curve where there are no more laps: the half, the quarter … of the rows.

@@ -21,10 +21,11 @@ from outputcodes.selection.mcnemar import mcnemar
 from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants
-from outputcodes.selection.race.course import Course, Departure, Standing
+from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.details import laps_of, learning_curve, without_a_fold
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
+from outputcodes.selection.race.laps import Departure, Standing
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.trials import Field, Task, Trial
 from outputcodes.selection.race.views import kinds_of, plain_table

@@ -126,6 +126,7 @@ def race_table(
         saver = None if folder is None else _Saver(source, folder / MODEL)
         recorder = lines.RaceJournal(kept, folder, saver)
         train = source.splits.pairs[0][0] if is_split(source) else None
+        trained = len(source.table.target) if train is None else len(train)
         limit = clock.left - clock.reserve if time_limit is not None else None
         race = race_on(
             source.table,
@@ -142,12 +143,11 @@ def race_table(
         tested = None if saver is None else saver.tested
         if tested is None and train is not None:
             tested = tested_on(race, source)
-        notes = [*kept.notes, *source.table.notes, *notes_on(race, rows, tested)]
+        notes = [*kept.notes, *source.table.notes, *notes_on(race, rows, tested, trained)]
         if folder is not None:
             write_race_report(folder, source, race, rows, notes, tested, seconds=clock.left - 0.5, seed=seed)
     table = source.table
     folds = race.standings_[0]["folds"]
-    trained = len(table.target) if train is None else len(train)
     title = f"{source.name}: {trained} rows, {len(table.schema.classes)} classes, {folds} folds"
     return RaceOutcome(race, rows, tested, notes, recorder.computed, recorder.found, folder, title)
 

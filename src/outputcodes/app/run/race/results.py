@@ -48,8 +48,11 @@ def rows_of(race: Race) -> Results:
     return ranked(rows, metric=race.metric)
 
 
-def notes_on(race: Race, rows: Results, tested: Result | None) -> list[str]:
-    """Return sentences on a race: what the winner is, what to expect of it, and who was left out."""
+def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> list[str]:
+    """Return sentences on a race: what the winner is, what to expect of it, and who was left out.
+
+    `trained` is the number of rows that the race had.
+    """
     scale, unit = (1, "") if race.metric == "log-loss" else (100, " %")
     low, high = race.interval_
     notes = []
@@ -64,6 +67,11 @@ def notes_on(race: Race, rows: Results, tested: Result | None) -> list[str]:
         f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
         f"{scale * high:.4g}{unit}), corrected for being the best of several."
     )
+    if (measured := race.standings_[0]["rows"]) < trained / 2:
+        notes.append(
+            f"There was no time to measure it with more than {measured} training rows; the model has all {trained}, "
+            "and may be better."
+        )
     if tested is not None:
         assert tested.losses is not None
         low, high = (tested.error, tested.error) if tested.interval is None else tested.interval
