@@ -17,7 +17,7 @@ from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
 
-SHARES = {"error", "interval", "training_error", "hamming_bound"}
+SHARES = {"error", "interval", "test_error", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
 
 
@@ -48,7 +48,7 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     for name in ("winner", "weights", "standings", "departures") if race else ():
         del summary[name]
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}
-    shares = SHARES - {"error", "interval"} if summary.get("metric") == "log-loss" else SHARES
+    shares = SHARES - {"error", "interval", "test_error"} if summary.get("metric") == "log-loss" else SHARES
     lines += [
         f"{WORDS.get(name, name.replace('_', ' '))}: {_short(value, name in shares)}" for name, value in shown.items()
     ]

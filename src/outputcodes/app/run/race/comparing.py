@@ -19,7 +19,7 @@ from outputcodes.app.run.fitting import FEW_ROWS, class_shares, training_summary
 from outputcodes.app.run.race import journal as lines
 from outputcodes.app.run.race.details import write_race_report
 from outputcodes.app.run.race.results import is_split, notes_on, rows_of, tested_on
-from outputcodes.app.run.race.winner import facts_of, model_of, race_on, savable_contestants
+from outputcodes.app.run.race.winner import facts_of, in_folds, model_of, race_on, savable_contestants
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.writing import MODEL, RESULTS
 from outputcodes.selection import Journal, Race, Result, Results
@@ -41,7 +41,7 @@ class RaceOutcome:
     race : Race
         Fitted; `race.winner_`, `race.loss_` and the like.
     rows : Results
-        The average, if it won, and the finalists, best first, with the errors of their folds.
+        The average, if it won, and the finalists, best first, with their errors on held-out rows.
     tested : Result or None
         The winner on the test rows of the table, if it has some: they had no part in the race.
     notes : list of str
@@ -148,7 +148,7 @@ def race_table(
             write_race_report(folder, source, race, rows, notes, tested, seconds=clock.left - 0.5, seed=seed)
     table = source.table
     folds = race.standings_[0]["folds"]
-    title = f"{source.name}: {trained} rows, {len(table.schema.classes)} classes, {folds} folds"
+    title = f"{source.name}: {trained} rows, {len(table.schema.classes)} classes, {in_folds(folds)}"
     return RaceOutcome(race, rows, tested, notes, recorder.computed, recorder.found, folder, title)
 
 

@@ -19,7 +19,7 @@ from outputcodes.app.report.features import FeatureParts
 from outputcodes.app.report.importance import seconds_per_row
 from outputcodes.app.run.finishing import REPORTED_ROWS, pictures
 from outputcodes.app.run.race.results import is_split
-from outputcodes.app.run.race.winner import model_of, view_of
+from outputcodes.app.run.race.winner import in_folds, model_of, view_of
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.writing import REPORT
 from outputcodes.decoders.classifier import DecodingClassifier
@@ -67,7 +67,7 @@ def write_race_report(
         "rows": len(table.target),
         "features": len(table.schema.used),
         "classes": len(table.schema.classes),
-        "tested by": f"{race.standings_[0]['folds']} folds" if tested is None else source.splits.title,
+        "tested by": in_folds(race.standings_[0]["folds"]) if tested is None else source.splits.title,
         "metric": rows.metric,
         **({} if asked is None else {"winner's details": f"on {len(asked.predicted)} {held}"}),
     }

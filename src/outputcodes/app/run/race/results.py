@@ -79,7 +79,9 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
             f"{race.metric.capitalize()} on the {len(tested.losses)} test rows, which had no part in the race: "
             f"{scale * tested.error:.4g}{unit} ({scale * low:.4g} to {scale * high:.4g}{unit})."
         )
-    failed = [one for one in race.departures_ if one["loss"] is None]
+    # The winner may have had no time for another lap.
+    won = {name.partition(", decoder ")[0] for name in race.winner_}
+    failed = [one for one in race.departures_ if one["loss"] is None and one["entry"] not in won]
     notes += [f"{one['entry']}: {one['why']}" for one in failed[:MOST_NAMED]]
     if len(failed) > MOST_NAMED:
         notes.append(

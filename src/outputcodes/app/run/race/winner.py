@@ -120,13 +120,22 @@ def in_words(summary: dict[str, Any]) -> list[str]:
     lines.append(f"finalists, by the {summary['metric']} of held-out rows:")
     for row in summary["standings"]:
         name = " ".join(filter(None, (row["contestant"], row["code"], row["decoder"])))
-        lines.append(f"    {row['loss']:.4f}  {name} ({row['folds']} folds, {row['rows']} rows each)")
+        lines.append(f"    {row['loss']:.4f}  {name} ({in_folds(row['folds'])}, {row['rows']} rows each)")
     if summary["departures"]:
         lines.append("left the race:")
     for one in summary["departures"]:
         loss = "     –" if one["loss"] is None else f"{one['loss']:.4f}"
         lines.append(f"    {loss}  {one['entry']} ({one['rows']} rows). {one['why']}")
     return lines
+
+
+def in_folds(count: int) -> str:
+    """Return a number of folds in words.
+
+    >>> in_folds(1), in_folds(5)
+    ('1 fold', '5 folds')
+    """
+    return "1 fold" if count == 1 else f"{count} folds"
 
 
 def _weighted(summary: dict[str, Any]) -> list[str]:
