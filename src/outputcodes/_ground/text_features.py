@@ -18,7 +18,8 @@ WORD = r"(?u)\b\w+\b"
 LOOKED_AT, SHARED_WORDS = 2000, 2
 # Words and pairs of words of a column.
 MOST_WORDS = 50_000
-HOW: dict[str, Any] = {"sublinear_tf": True, "token_pattern": WORD, "ngram_range": (1, 2)}
+NGRAMS = (1, 2)
+HOW: dict[str, Any] = {"sublinear_tf": True, "token_pattern": WORD, "ngram_range": NGRAMS}
 
 
 def are_sentences(values: Iterable[str]) -> bool:
@@ -41,6 +42,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     ----------
     components : int or None, default=None
         Project on so many components, for estimators that take no sparse matrix.
+    characters : int or None, default=None
+        Read only so many characters of each text; None reads all.
 
     Examples
     --------
@@ -51,12 +54,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
            [0.  , 0.  , 0.  ]])
     """
 
-    def __init__(self, components: int | None = None) -> None:
+    def __init__(self, components: int | None = None, characters: int | None = None) -> None:
         self.components = components
+        self.characters = characters
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the words of every column, and the components."""
-        fitted = [_vectorizer(column) for column in _columns(X)]
+        fitted = [_vectorizer(column) for column in texts_of(X, self.characters)]
         # One text for all words: a file of a model would have a member for each entry of a dictionary.
         self.words_ = ["\n".join(one.get_feature_names_out()) for one in fitted]
         self.rarity_ = [one.idf_ for one in fitted]
@@ -83,17 +87,17 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     def _counted(self, X: Any) -> Any:
         parts = []
-        for words, rarity, texts in zip(self.words_, self.rarity_, _columns(X), strict=True):
+        for words, rarity, texts in zip(self.words_, self.rarity_, texts_of(X, self.characters), strict=True):
             known = TfidfVectorizer(vocabulary=words.split("\n"), **HOW)
             known.idf_ = rarity
             parts.append(known.transform(texts))
         return sparse.csr_array(sparse.hstack(parts, format="csr"))
 
 
-def _columns(X: Any) -> list[list[str]]:
-    """The texts of each column; nothing for a missing one."""
+def texts_of(X: Any, characters: int | None = None) -> list[list[str]]:
+    """Return the texts of each column, or the beginning of each; nothing for a missing one."""
     values = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else np.asarray(X, dtype=object)
-    return [["" if one is None or one != one else str(one) for one in column] for column in values.T]
+    return [["" if one is None or one != one else str(one)[:characters] for one in column] for column in values.T]
 
 
 def _vectorizer(texts: list[str]) -> TfidfVectorizer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -62,6 +62,13 @@ class FittedColumns:
         """Return the columns after their first rounds, as fewer `n_rounds` train them; for learners `in_stages`."""
         raise NotImplementedError(f"{type(self).__name__} has no rounds.")
 
+    def beyond(self, before: FittedColumns, steps: float) -> FittedColumns:
+        """Return a guess of the columns farther along a path, which led here from `before`; by default these columns.
+
+        The guess is only where a training starts; `steps` is how far it is in units of the last step.
+        """
+        return self
+
     def loss_after_fit(self, declared: str | None) -> str | None:
         """Return the margin loss of the fitted columns; `declared` is that of the learner.
 
@@ -116,6 +123,8 @@ class Learner:
     trains_one_sided: bool = False
     # Whether a warm start saves time and leaves the result unchanged; folds then start from the whole sample's columns.
     warm_starts: ClassVar[bool] = False
+    # Whether columns trained on other rows are as good a start: weights of features are, dual variables belong to rows.
+    starts_from_other_rows: ClassVar[bool] = False
     # Whether columns trained on some of the prepared rows are those trained on these rows alone; folds then share what
     # is prepared.
     shares_rows: ClassVar[bool] = False
@@ -165,6 +174,9 @@ class Learner:
         `like` is an earlier preparation of the same rows whose parts may be used again.
         """
         raise NotImplementedError
+
+    def foresee(self, data: Any, parts: Sequence[Rows]) -> None:
+        """Take note that the rows of the next trainings on `data` are unions of these parts, such as folds."""
 
     def fit_columns(
         self,

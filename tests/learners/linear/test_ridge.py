@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 from sklearn import linear_model
 from sklearn.datasets import load_digits, load_iris
 
@@ -170,3 +171,38 @@ def test_a_class_without_rows_changes_nothing():
     data = learner.prepare(X)
     with_it, without = (learner.fit_columns(data, y, code).margins(X) for code in (M, M[:3]))
     np.testing.assert_allclose(with_it, without, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_that_are_foreseen_leave_the_columns_as_they_are(weighted):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 5)), rng.permutation(np.repeat(np.arange(3), 20))
+    weight = rng.random(60) + 0.5 if weighted else None
+    M = np.array([[1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    parts = np.split(rng.permutation(60), 3)
+    learner = Ridge(alpha=0.3)
+    told, plain = learner.prepare(X), learner.prepare(X)
+    learner.foresee(told, parts)
+    # Unions of parts, all rows, and rows that are no union of parts.
+    for rows in (np.concatenate(parts[:2]), np.concatenate(parts[1:]), np.arange(60), np.arange(50)):
+        found, wanted = (learner.fit_columns(data, y, M, weight, rows=rows) for data in (told, plain))
+        assert_allclose(found.coef, wanted.coef, rtol=1e-9, atol=1e-12)
+        assert_allclose(found.intercept, wanted.intercept, rtol=1e-9, atol=1e-12)
+    # Other weights are other sums.
+    other = rng.random(60) + 0.5
+    found, wanted = (learner.fit_columns(data, y, M, other, rows=np.concatenate(parts[:2])) for data in (told, plain))
+    assert_allclose(found.coef, wanted.coef, rtol=1e-9, atol=1e-12)
+
+
+def test_a_part_of_huge_rows_leaves_no_rounding_in_the_others():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.tile([0, 1], 20)
+    X[:20] *= 1e9
+    X[10:20] = -X[:10]
+    learner, M = Ridge(alpha=1e-3), np.array([[1], [-1]], dtype=np.int8)
+    data = learner.prepare(X)
+    learner.foresee(data, [np.arange(20), np.arange(20, 40)])
+    learner.fit_columns(data, y, M)
+    found = learner.fit_columns(data, y, M, rows=np.arange(20, 40))
+    alone = learner.fit_columns(learner.prepare(X), y, M, rows=np.arange(20, 40))
+    assert_allclose(found.coef, alone.coef, rtol=1e-9)

@@ -102,6 +102,15 @@ class FittedLinear(FittedColumns):
         F *= self.scale
         return F
 
+    def beyond(self, before: FittedColumns, steps: float) -> FittedColumns:
+        """Return the columns on the line through these and those before."""
+        if not isinstance(before, FittedLinear) or before.coef.shape != self.coef.shape:
+            return self
+        coef = self.coef + steps * (self.coef - before.coef)
+        intercept = self.intercept + steps * (self.intercept - before.intercept)
+        assert self.certificate is not None
+        return FittedLinear(coef, intercept, self.scale, self.certificate)
+
     def coefficients(self) -> Array:
         """Return (L, d) weights of the features in the margins."""
         return self.scale * self.coef.T
@@ -116,6 +125,7 @@ class LinearLearner(SharedLearner):
 
     takes_sparse = True
     multiplies_features = True
+    starts_from_other_rows = True
 
     def _intercept(self) -> Intercept:
         raise NotImplementedError

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -15,6 +17,7 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 from outputcodes._ground.sizes import linear_scores
 from outputcodes.learners.base import Certificate, FittedColumns
+from outputcodes.learners.linear.ridge_parts import Parts
 from outputcodes.learners.linear.ridge_systems import Group, Systems
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 
@@ -26,7 +29,8 @@ Array = NDArray[np.float64]
 class Centred:
     """X minus the mean of its rows (sparse X is unchanged), so that sums of products lose no accuracy.
 
-    The sums over the rows of the last training are kept for other values of alpha.
+    The sums over the rows of the last training are kept for other values of alpha; so are those of the `parts` that
+    trainings will be unions of.
     """
 
     X: Any
@@ -34,6 +38,7 @@ class Centred:
     given: Any = None
     last: list[tuple[tuple[Any, ...], Systems]] = field(default_factory=list)
     taken: list[tuple[Rows, Any]] = field(default_factory=list)
+    parts: list[Parts] = field(default_factory=list)
 
     def take(self, rows: Rows | None) -> Any:
         """Return centred rows; the last ones are kept, as other values of alpha ask for the same."""
@@ -49,9 +54,14 @@ class Centred:
         key: tuple[Any, ...] = (n_classes, rows, labels, own)
         if self.last and all(np.array_equal(a, b) for a, b in zip(self.last[0][0], key, strict=True)):
             return self.last[0][1]
-        X = self.X if np.array_equal(rows, np.arange(len(y))) else self.X[rows]
-        self.last[:] = [(key, Systems(X, labels, n_classes, own))]
-        return self.last[0][1]
+        systems = Systems(self.X, rows, labels, n_classes, own)
+        if self.parts:
+            systems.whole = lambda n_jobs: self.parts[0].total(rows, weight, partial(self._gram, n_jobs))
+        self.last[:] = [(key, systems)]
+        return systems
+
+    def _gram(self, n_jobs: int | None, rows: Rows, weight: Array | None) -> Array:
+        return Systems(self.X, rows, np.zeros(len(rows), dtype=np.intp), 1, weight).gram(np.ones(1), n_jobs)
 
 
 class Ridge(SharedLearner):
@@ -93,6 +103,11 @@ class Ridge(SharedLearner):
         given, X = X, self._as_features(X)
         centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
         return Centred(X if sp.issparse(X) else X - centre, centre, given)
+
+    def foresee(self, data: Centred, parts: Sequence[Rows]) -> None:
+        """Let trainings whose rows are unions of parts share the sums of products over each part."""
+        found = None if sp.issparse(data.X) else Parts.of(len(data.X), parts)
+        data.parts[:] = [] if found is None else [found]
 
     def fit_columns(
         self,

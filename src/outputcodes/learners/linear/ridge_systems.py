@@ -49,19 +49,27 @@ class Group:
 
 
 class Systems:
-    """Rows X of classes y, sorted by class, and the sums that all groups of columns share."""
+    """Rows of X of classes y, sorted by class, and the sums that all groups of columns share."""
 
-    def __init__(self, X: Any, y: Rows, n_classes: int, weight: Array | None, alpha: float = 1.0) -> None:
+    def __init__(self, X: Any, rows: Rows, y: Rows, n_classes: int, weight: Array | None, alpha: float = 1.0) -> None:
         self.order = np.argsort(y, kind="stable")
-        self.X = X[self.order]
+        self._given, self._rows = X, rows[self.order]
+        self.shape = len(rows), X.shape[1]
         self.mass = np.ones(len(y)) if weight is None else weight[self.order]
         self.start = np.searchsorted(y[self.order], np.arange(n_classes + 1))
         self.alpha = alpha
-        members = sp.csr_array((self.mass, np.arange(len(y)), self.start), shape=(n_classes, len(y)))
+        members = sp.csr_array((self.mass, self._rows, self.start), shape=(n_classes, X.shape[0]))
         self.totals: Array = members.sum(axis=1)
-        self.sums = dense(members @ self.X)
+        self.sums = dense(members @ X)
         # The Gram matrices of all rows in row space, of each class, or of the classes in one set of columns.
         self._known: dict[Any, Any] = {}
+        # Returns the Gram matrix of all rows if it is known from elsewhere.
+        self.whole: Callable[[int | None], Array | None] = lambda n_jobs: None
+
+    @property
+    def X(self) -> Any:
+        """The rows, sorted by class: copied when they are needed first."""
+        return self._once("X", lambda: self._given[self._rows])
 
     def with_alpha(self, alpha: float) -> Systems:
         """Return the same systems with another penalty; their sums are shared."""
@@ -78,14 +86,14 @@ class Systems:
         members = [np.flatnonzero(group.ravel() == g) for g in range(patterns.shape[1])]
         solved = {} if leverage else self._pairs(patterns, [M[:, own].astype(np.float64) for own in members], n_jobs)
         left = [g for g in range(len(members)) if g not in solved]
-        (n, d), k = self.X.shape, len(M)
+        (n, d), k = self.shape, len(M)
         in_row_space = d > n
         shared: list[Array] = []
         if in_row_space and left:
             shared = [self._once("rows", lambda: gram(self.X))]
         elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
             sizes = np.diff(self.start)
-            of_class = [partial(self._gram, np.arange(k) == r, n_jobs) for r in range(k)]
+            of_class = [partial(self.gram, np.arange(k) == r, n_jobs) for r in range(k)]
             shared = [self._once(r, of_class[r]) if sizes[r] else np.empty((0, 0)) for r in range(k)]
 
         def solve_group(g: int) -> Group:
@@ -115,7 +123,7 @@ class Systems:
         heads: dict[tuple[int, float], list[tuple[int, int]]] = {}
         for g in np.flatnonzero(np.count_nonzero(patterns, axis=0) == 2) if self.alpha > 0 else ():
             p, q = (int(r) for r in np.flatnonzero(patterns[:, g]))
-            if pays(sizes[p], sizes[q], self.X.shape[1]):
+            if pays(sizes[p], sizes[q], self.shape[1]):
                 heads.setdefault((p, float(patterns[p, g])), []).append((int(g), q))
         if not heads:
             return {}
@@ -145,8 +153,14 @@ class Systems:
     def _of_group(self, a: Array, n_jobs: int | None, groups: list[int]) -> Array:
         """Return a Gram matrix that may be overwritten; that of a single group is kept for other penalties."""
         if len(groups) > 1:
-            return self._gram(a, n_jobs)
-        kept: Array = self._once(a.tobytes(), lambda: self._gram(a, n_jobs))
+            return self.gram(a, n_jobs)
+
+        def compute() -> Array:
+            every = np.array_equal(a, np.diff(self.start) > 0)
+            known = self.whole(n_jobs) if every else None
+            return self.gram(a, n_jobs) if known is None else known
+
+        kept: Array = self._once(a.tobytes(), compute)
         return kept.copy(order="F")
 
     def _seen(self, a: Array) -> Rows:
@@ -155,7 +169,7 @@ class Systems:
     def _mass(self, a: Array) -> Array:
         return self.mass * np.repeat(a, np.diff(self.start))
 
-    def _gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
+    def gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
         """Return the upper triangle of Σ_r a_r G_r, summed over blocks of rows."""
         rows, root = self._seen(a), np.sqrt(self._mass(a.astype(np.float64)))
         # With blocks of at least 4d rows, the partial sums together need at most a quarter of the memory of X.
@@ -209,10 +223,13 @@ class Systems:
         shifted = values + self.alpha
         if shifted.min() < 1e-7 * shifted.max():
             return None
-        turned = vectors.T @ right
-        scaled = turned / shifted[:, None]
-        coef = vectors @ scaled
-        return coef, _relative(vectors @ (values[:, None] * (vectors.T @ coef)) + self.alpha * coef - right, right)
+        before, turned = self._known.get(("turned", key), (None, None))
+        if before is None or not np.array_equal(before, right):
+            turned = vectors.T @ right
+            self._known["turned", key] = right, turned
+        coef = vectors @ (turned / shifted[:, None])
+        # Eigenvectors preserve lengths: the residual is as long in their coordinates.
+        return coef, _relative(shifted[:, None] * (vectors.T @ coef) - turned, turned)
 
     def _in_row_space(
         self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool

@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+from outputcodes._ground.counted_texts import CountedTexts
 from outputcodes._ground.validation import unknown_name
 from outputcodes.boosting import AdaBoostMH, GradientBoost
 from outputcodes.classifier import OutputCodeClassifier
@@ -159,8 +160,13 @@ def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:
     return codes or ("",)
 
 
-def build(contestant: Contestant, entry: Entry, X: Any, kinds: Kinds, seed: int) -> Pipeline:
-    """Return the model of an entry for tables like X, of such columns: a view of the table, then the classifier."""
+def build(
+    contestant: Contestant, entry: Entry, X: Any, kinds: Kinds, seed: int, counted: CountedTexts | None = None
+) -> Pipeline:
+    """Return the model of an entry for tables like X, of such columns: a view of the table, then the classifier.
+
+    Texts that were `counted` have row numbers in their place.
+    """
     estimator = contestant.make()
     if not contestant.tuned:
         return Pipeline([("table", "passthrough"), ("classifier", estimator)])
@@ -172,7 +178,8 @@ def build(contestant: Contestant, entry: Entry, X: Any, kinds: Kinds, seed: int)
         model = OutputCodeClassifier(estimator, code=entry.code)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
-    view = as_codes(kinds) if tags.allow_nan and not sparse.issparse(X) else as_numbers(X, kinds, tags.sparse)
+    codes = tags.allow_nan and not sparse.issparse(X)
+    view = as_codes(kinds, counted) if codes else as_numbers(X, kinds, tags.sparse, counted)
     return Pipeline([("table", view), ("classifier", model)]).set_params(**dict(entry.parameters))
 
 

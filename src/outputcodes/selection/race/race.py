@@ -28,13 +28,15 @@ from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_gr
 from outputcodes.selection.race.laps import Departure, Standing
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.trials import Field, Task, Trial
-from outputcodes.selection.race.views import kinds_of, plain_table
+from outputcodes.selection.race.views import kinds_of, plain_table, with_counted_texts
 from outputcodes.selection.race.workers import Here, Workers
 
 # The share of the time that is kept for the last trainings, on all rows.
 LAST_SHARE = 0.2
 # The share for the details that a recorder may want.
 DETAILS_SHARE = 0.1
+# The share of the time in which words are counted: of longer texts, the beginning is read.
+COUNTING_SHARE = 0.15
 # A table with fewer numbers is raced in this process, unless more are asked for.
 SMALL_TABLE = 100_000
 LEVEL = 0.05
@@ -170,7 +172,9 @@ class Race(ClassifierMixin, BaseEstimator):
         contestants, kinds = chosen_contestants(self.contestants, X), kinds_of(X)
         most, together = MOST_TEXTS if kinds.sentences else MOST_HELD_OUT, check_groups(groups, len(numbers))
         folds = race_folds(numbers, seed, most, self.cv, together)
-        data = Field(contestants, X, kinds, numbers, len(self.classes_), folds, seed)
+        # Words are counted once for all trainings; each learns from those of its own rows.
+        table, counted = with_counted_texts(X, kinds, np.inf if limit is None else COUNTING_SHARE * float(limit))
+        data = Field(contestants, table, kinds, numbers, len(self.classes_), folds, seed, counted)
         end = np.inf if limit is None else start + float(limit)
         with self._workers(data) as workers, progress.showing(self.verbose):
             recorder = Recorder() if recorder is None else recorder

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from outputcodes._ground.counted_texts import CountedTexts
 from outputcodes._ground.folds import Folds
 from outputcodes._ground.validation import take_rows
 from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders.classifier import resolved_for
 from outputcodes.selection.race.contestants import PAIRS, Contestant, Entry, build
-from outputcodes.selection.race.views import Kinds
+from outputcodes.selection.race.views import Kinds, of_texts
 
 Scores = NDArray[np.float32]
 
@@ -45,10 +46,11 @@ class Field:
     k: int
     folds: Folds
     seed: int
+    counted: CountedTexts | None = None
 
     def build(self, entry: Entry) -> Pipeline:
         """Return the model of an entry."""
-        return build(self.contestants[entry.contestant], entry, self.X, self.kinds, self.seed)
+        return build(self.contestants[entry.contestant], entry, self.X, self.kinds, self.seed, self.counted)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def _trained(data: Field, task: Task) -> Trial:
         some = data.folds[0][0][: task.rows] if task.rows < len(data.y) else np.arange(len(data.y))
         start = time.perf_counter()
         model.fit(take_rows(data.X, some), data.y[some])
-        return Trial(task, time.perf_counter() - start, model=model)
+        return Trial(task, time.perf_counter() - start, model=of_texts(model))
     order, test = data.folds[task.fold]
     train = order[: task.rows]
     own, held_out = take_rows(data.X, train), take_rows(data.X, test)

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from outputcodes._ground.counted_texts import CountedTexts, CountedWords, counted_within
 from outputcodes._ground.text_features import LOOKED_AT, TextFeatures, are_sentences
 
 # Fewer different texts are categories; the rarest of more categories than can have indicators share one; components
@@ -86,7 +88,27 @@ def _are_sentences(values: Any) -> bool:
     return len(different) > MOST_CATEGORIES and are_sentences(map(str, some))
 
 
-def as_numbers(X: Any, kinds: Kinds, sparse_too: bool = False) -> Any:
+def with_counted_texts(X: Any, kinds: Kinds, seconds: float) -> tuple[Any, CountedTexts | None]:
+    """Count the words of sentences in about so many seconds; return the table with row numbers in their place."""
+    counted = counted_within(X.iloc[:, kinds.sentences], seconds) if kinds.sentences else None
+    if counted is None:
+        return X, None
+    places = [X.columns[place] for place in kinds.sentences]
+    return X.assign(**dict.fromkeys(places, np.arange(float(len(X))))), counted
+
+
+def of_texts(model: Any) -> Any:
+    """Return a fitted pipeline for tables with texts in the place of row numbers."""
+    table = model[0]
+    if isinstance(table, ColumnTransformer):
+        plain = {name: part.of_texts() for name, part, _ in table.transformers_ if isinstance(part, CountedWords)}
+        table.transformers_ = [(name, plain.get(name, part), at) for name, part, at in table.transformers_]
+        unfitted = {name: clone(part) for name, part in plain.items()}
+        table.transformers = [(name, unfitted.get(name, part), at) for name, part, at in table.transformers]
+    return model
+
+
+def as_numbers(X: Any, kinds: Kinds, sparse_too: bool = False, counted: CountedTexts | None = None) -> Any:
     """Return a transformer to numbers: missing ones become medians, all are scaled, each category has an indicator.
 
     `sparse_too` says whether what comes next takes sparse matrices.
@@ -95,15 +117,14 @@ def as_numbers(X: Any, kinds: Kinds, sparse_too: bool = False) -> Any:
         return "passthrough"
     # A column stays a column even if a fold lacks all its values.
     scaled = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
-    return _by_kind(
-        kinds, scaled, OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_INDICATORS), sparse_too
-    )
+    indicators = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_INDICATORS)
+    return _by_kind(kinds, scaled, indicators, sparse_too, counted)
 
 
-def as_codes(kinds: Kinds) -> Any:
+def as_codes(kinds: Kinds, counted: CountedTexts | None = None) -> Any:
     """Return a transformer that leaves numbers as they are; categories become whole numbers, and come after them."""
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
-    return _by_kind(kinds, "passthrough", codes, sparse_too=False)
+    return _by_kind(kinds, "passthrough", codes, False, counted)
 
 
 def code_places(kinds: Kinds) -> list[int]:
@@ -112,10 +133,11 @@ def code_places(kinds: Kinds) -> list[int]:
     return list(range(first, first + len(kinds.categories)))
 
 
-def _by_kind(kinds: Kinds, numbers: Any, codes: Any, sparse_too: bool) -> Any:
+def _by_kind(kinds: Kinds, numbers: Any, codes: Any, sparse_too: bool, counted: CountedTexts | None) -> Any:
     if not kinds.categories and not kinds.sentences:
         return numbers
-    words = TextFeatures(None if sparse_too else COMPONENTS)
+    components = None if sparse_too else COMPONENTS
+    words = TextFeatures(components) if counted is None else CountedWords(counted, components)
     parts = [("numbers", numbers), ("categories", codes), ("words", words)]
     used = [(name, part, places) for (name, part), places in zip(parts, kinds, strict=True) if places]
     return ColumnTransformer(used, sparse_threshold=0.3 if sparse_too and kinds.sentences else 0.0)

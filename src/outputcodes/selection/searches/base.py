@@ -21,10 +21,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
+from outputcodes._ground.validation import n_rows_of
+from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import as_judged, refuse_multilabel
-from outputcodes.selection.searches.evaluation import Task, evaluate
+from outputcodes.selection.searches.evaluation import Task, evaluate, on_other_rows
 from outputcodes.selection.searches.results import Outcomes, cv_results, names_of, report_failures
 from outputcodes.selection.searches.scores import Scoring
+from outputcodes.training import TrainedCode
 
 Results = dict[str, Any]
 # Evaluates candidates on all rows of the folds or on a share of them, and returns the results so far.
@@ -85,13 +88,15 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         else:
             self.n_splits_ = 1
             self._check_leave_one_out(y)
-        scoring = Scoring(scorer, names, self.error_score)
+        accuracy = self.scoring is None or (isinstance(self.scoring, str) and self.scoring == "accuracy")
+        scoring = Scoring(scorer, names, self.error_score, accuracy)
         pairwise = bool(get_tags(self.estimator).input_tags.pairwise)
         base = clone(self.estimator)
         tried: list[dict[str, Any]] = []
         outcomes: Outcomes = []
         more: dict[str, list[Any]] = {}
         results: Results = {}
+        last: list[TrainedCode | None] = [None]
 
         def assess(
             candidates: Any, share: float = 1.0, seed: Any = None, extra: dict[str, list[Any]] | None = None
@@ -105,7 +110,9 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             task = Task(X, y, some, fit_params, score_params, scoring, self.return_train_score, pairwise)
             total, done = len(candidates) * self.n_splits_, iter(range(len(candidates) * self.n_splits_))
             with progress.phase(type(self).__name__, total, "trainings"):
-                outcomes.extend(evaluate(models, task, lambda: progress.reached(next(done, total), total, "trainings")))
+                found, trained = evaluate(models, task, lambda: progress.reached(next(done, total), total, "trainings"))
+                outcomes.extend(found)
+                last[:] = [trained]
                 # Candidates that share a training are fewer trainings.
                 progress.reached(total, total, "trainings")
             tried.extend(candidates)
@@ -127,7 +134,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
                 start = time.perf_counter()
                 self.best_estimator_ = clone(base).set_params(**clone(self.best_params_, safe=False))
                 with progress.inside():
-                    self.best_estimator_.fit(X, y, **fit_params)
+                    _fit(self.best_estimator_, X, y, last[0], fit_params)
                 self.refit_time_ = time.perf_counter() - start
                 if hasattr(self.best_estimator_, "feature_names_in_"):
                     self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -273,6 +280,15 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags"):
             setattr(tags, name, getattr(inner, name))
         return tags
+
+
+def _fit(model: Any, X: Any, y: Any, like: TrainedCode | None, fit_params: dict[str, Any]) -> None:
+    """Fit a model to all rows; what was prepared for the folds serves them too."""
+    if like is None or not isinstance(model, OutputCodeClassifier):
+        model.fit(X, y, **fit_params)
+    else:
+        posed = model.pose(X, y, like=like, rows=np.arange(n_rows_of(X)), **fit_params)
+        model.solve(posed, on_other_rows(like))
 
 
 def _check_labels(search: Search, y: Any) -> None:

@@ -25,6 +25,8 @@ from outputcodes.selection.searches.scores import Outcome, Part, Scoring, Stopwa
 from outputcodes.training import Posed, TrainedCode
 
 Rows = NDArray[np.intp]
+# Steps of a path that are foreseen from the last one at most.
+FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,14 @@ class Sample:
     folds: list[Fold]
 
 
-def evaluate(models: Sequence[Any], task: Task, report: Callable[[], None]) -> list[list[Outcome]]:
-    """Return the outcome of each model on each fold; `report` is called before each training."""
+def evaluate(
+    models: Sequence[Any], task: Task, report: Callable[[], None]
+) -> tuple[list[list[Outcome]], TrainedCode | None]:
+    """Return the outcome of each model on each fold; `report` is called before each training.
+
+    The last training, if it prepared all rows of X, comes with them: what is fitted to all rows may begin with it.
+    """
+    last: TrainedCode | None = None
     n_folds = 1 if task.splits is None else len(task.splits)
     outcomes: list[list[Any]] = [[None] * n_folds for _ in models]
     for head, finals in _by_head(models, task):
@@ -106,22 +114,31 @@ def evaluate(models: Sequence[Any], task: Task, report: Callable[[], None]) -> l
                     _fail(outcomes, path, range(n_folds), task.scoring)
                     continue
             for sample in made[path.shares_rows]:
-                for number, index, outcome in _along(path, sample, task, report):
+                trained: list[TrainedCode] = []
+                for number, index, outcome in _along(path, sample, task, report, trained):
                     outcomes[index][number] = outcome
-    return outcomes
+                if trained and sample.X is task.X:
+                    last = trained[0]
+    return outcomes, last
 
 
-def _along(path: Path, sample: Sample, task: Task, report: Callable[[], None]) -> Iterator[tuple[int, int, Outcome]]:
-    """Train along a path and yield the outcomes: fold, candidate, outcome."""
+def _along(
+    path: Path, sample: Sample, task: Task, report: Callable[[], None], last: list[TrainedCode]
+) -> Iterator[tuple[int, int, Outcome]]:
+    """Train along a path and yield the outcomes: fold, candidate, outcome; `last` holds the last training."""
     like: TrainedCode | None = None
     for fold in sample.folds:
         fold.before = None
     for segment in path.segments:
+        neighbour: TrainedCode | None = None
         for fold in sample.folds:
-            # The last segment began with the same value of the last parameter.
-            start = fold.before
+            # The last segment began with the same value of the last parameter, and so did the fold before.
+            start = fold.before or on_other_rows(neighbour)
             first: TrainedCode | None = None
+            passed: list[tuple[float, TrainedCode]] = []
             for training in segment:
+                if len(passed) > 1:
+                    start = _ahead(passed, training.place[-1])
                 report()
                 watch = Stopwatch()
                 with one_blas_thread():
@@ -130,14 +147,31 @@ def _along(path: Path, sample: Sample, task: Task, report: Callable[[], None]) -
                     except Exception:
                         yield from _failed(training, fold, watch.lap(), task.scoring)
                         start = fold.before
+                        passed.clear()
                         continue
                     seconds = watch.lap() / len(training.readers)
                     if trained.code is not None:
                         like = start = trained.code
+                        last[:] = [trained.code]
                         first = first or trained.code
+                        passed = [*passed[-1:], (training.place[-1] if training.place else 0.0, trained.code)]
                     for index, outcome in _readings(training, trained, fold, task, seconds):
                         yield fold.number, index, outcome
-            fold.before = first
+            fold.before = neighbour = first
+
+
+def on_other_rows(trained: TrainedCode | None) -> TrainedCode | None:
+    """Return a training if trainings on other rows may start from it."""
+    return trained if trained is not None and trained.problem.learner.starts_from_other_rows else None
+
+
+def _ahead(passed: list[tuple[float, TrainedCode]], place: float) -> TrainedCode:
+    """Return where the training at a place of the path starts: on the line through the last two, over its logarithm."""
+    (earlier, before), (later, last) = passed
+    if not 0 < abs(earlier) < np.inf or 0 in (later, place) or earlier == later:
+        return last
+    steps = np.log(place / later) / np.log(later / earlier)
+    return last.beyond(before, float(np.clip(steps, 0, FARTHEST)))
 
 
 @dataclass(frozen=True)
@@ -150,11 +184,15 @@ class Trained:
 
 
 def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, start: TrainedCode | None) -> Trained:
-    model = clone(model)
+    # A training changes no parameter of ours, nor the estimator: folds may share them.
+    model = copy.copy(model) if isinstance(model, OutputCodeClassifier) else clone(model)
     if isinstance(model, OutputCodeClassifier):
         if like is not None:
             like.problem.learner.release(like.problem.data)
         posed = model.pose(sample.X, sample.y, like=like, rows=fold.rows, **sample.fit_params)
+        if like is None and fold.rows is not None:
+            held_out = [one.others for one in sample.folds if one.others is not None]
+            posed.problem.learner.foresee(posed.problem.data, held_out)
         return Trained(model, model.solve(posed, start), posed)
     if isinstance(model, Booster):
         return Trained(model, model.train(sample.X, sample.y, **sample.fit_params))
@@ -267,6 +305,12 @@ def _samples(head: Any, task: Task, together: bool) -> Iterator[Sample]:
         return
     folds: list[Fold] = []
     for number, (train, test) in enumerate(task.splits):
+        if together and head is None and not task.train_scores:
+            # The training rows are read where they are.
+            X_test = _rows(X, test, train if task.pairwise else None)
+            scored = Part(X_test, take_rows(y, test), task.rows_of(task.score_params, test))
+            folds.append(Fold(number, scored, None, train, test))
+            continue
         parts = [
             Part(_rows(X, rows, train if task.pairwise else None), take_rows(y, rows), {}) for rows in (train, test)
         ]
