@@ -14,7 +14,7 @@ from outputcodes._ground import counted_texts
 from outputcodes._ground.counted_texts import CountedTexts, CountedWords, counted_within
 from outputcodes._ground.text_features import TextFeatures
 
-WORDS = np.array(["rose", "tulip", "oak", "fir", "red", "green", "tall", "small", "old", "new", "leaf", "root", "of", "the", "in"])
+WORDS = np.array(["rose", "tulip", "oak", "fir", "red", "green", "tall", "small", "old", "new", "leaf", "of", "the"])
 
 
 def made(n=80, columns=2, seed=0):

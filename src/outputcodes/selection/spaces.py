@@ -27,6 +27,7 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners.names import estimators_in
 from outputcodes.learners.per_column import PerColumn
+from outputcodes.selection.renumbered import Renumbered
 
 # Rows from which the variance of the features is estimated, where values are relative to it.
 SCALE_ROWS = 2000
@@ -268,6 +269,8 @@ def space_of(model: Any, X: Any = None, y: Any = None) -> Space:
             # A name is put in the place of an object when its parameters are set.
             model = model.estimator if isinstance(model.estimator, PerColumn) else inner[0]
             prefix += "estimator__"
+        elif isinstance(model, Renumbered):
+            model, prefix = model.estimator, prefix + "estimator__"
         else:
             break
     own = next((SPACES[one.__name__] for one in type(model).__mro__ if one.__name__ in SPACES), Space())

@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from scipy import sparse
 from sklearn.base import clone
@@ -25,7 +25,8 @@ from outputcodes.direct import MulticlassSVC
 from outputcodes.learners import LEARNERS
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
-from outputcodes.selection.race.views import Kinds, as_codes, as_numbers, code_places
+from outputcodes.selection.race.views import Kinds, as_categories, as_codes, as_numbers, code_places
+from outputcodes.selection.renumbered import Renumbered
 
 # A code with a column for every pair of more classes than this has too many columns.
 MOST_CLASSES_IN_PAIRS = 40
@@ -47,6 +48,9 @@ class Contestant:
         The package that it comes from, if that may be missing.
     tuned : bool
         Whether its parameters are searched.
+    categories : {"codes", "kinds", "numbers"}
+        How it knows categories: by places in `categorical_features`, if it has that parameter; by the kinds of the
+        columns of a data frame; or by places in `cat_features`, as whole numbers.
     """
 
     family: str
@@ -54,6 +58,7 @@ class Contestant:
     codes: tuple[str, ...] = ()
     needs: str = ""
     tuned: bool = True
+    categories: Literal["codes", "kinds", "numbers"] = "codes"
 
     @property
     def is_here(self) -> bool:
@@ -65,12 +70,16 @@ def _learner(family: str, name: str, *codes: str) -> Contestant:
     return Contestant(family, LEARNERS[name], codes)
 
 
-def _foreign(package: str, name: str, **parameters: Any) -> Contestant:
-    return Contestant("boosted trees", partial(_imported, package, name, parameters), needs=package)
+def _foreign(
+    package: str, name: str, categories: Literal["kinds", "numbers"], renumbered: bool = False, **parameters: Any
+) -> Contestant:
+    make = partial(_imported, package, name, renumbered, parameters)
+    return Contestant("boosted trees", make, needs=package, categories=categories)
 
 
-def _imported(package: str, name: str, parameters: dict[str, Any]) -> Any:
-    return getattr(importlib.import_module(package), name)(**parameters)
+def _imported(package: str, name: str, renumbered: bool, parameters: dict[str, Any]) -> Any:
+    made = getattr(importlib.import_module(package), name)(**parameters)
+    return Renumbered(made) if renumbered else made
 
 
 _FOREST: dict[str, Any] = {"n_jobs": 1}
@@ -92,9 +101,14 @@ CONTESTANTS: dict[str, Contestant] = {
     "stumps": _learner("boosters", "stumps", "dense", PAIRS),
     "decision-tree": Contestant("trees", DecisionTreeClassifier),
     "hist-gradient-boosting": Contestant("boosted trees", HistGradientBoostingClassifier),
-    "lightgbm": _foreign("lightgbm", "LGBMClassifier", n_jobs=1, verbose=-1),
-    "xgboost": _foreign("xgboost", "XGBClassifier", n_jobs=1, tree_method="hist"),
-    "catboost": _foreign("catboost", "CatBoostClassifier", thread_count=1, verbose=False, allow_writing_files=False),
+    # With a penalty of 0, leaves of rare classes have no bound, and the training may diverge.
+    "lightgbm": _foreign("lightgbm", "LGBMClassifier", "kinds", n_jobs=1, verbose=-1, reg_lambda=1.0),
+    "xgboost": _foreign(
+        *("xgboost", "XGBClassifier", "kinds"), renumbered=True, n_jobs=1, tree_method="hist", enable_categorical=True
+    ),
+    "catboost": _foreign(
+        *("catboost", "CatBoostClassifier", "numbers"), thread_count=1, verbose=False, allow_writing_files=False
+    ),
 }
 
 
@@ -173,14 +187,25 @@ def build(
     tags = input_tags(estimators_in(estimator)[0])
     if "categorical_features" in estimator.get_params(deep=False) and tags.allow_nan and (places := code_places(kinds)):
         estimator.set_params(categorical_features=places)
+    if contestant.categories == "numbers" and (places := code_places(kinds)):
+        estimator.set_params(cat_features=places)
     model = estimator
     if contestant.codes:
         model = OutputCodeClassifier(estimator, code=entry.code)
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=seed)
-    codes = tags.allow_nan and not sparse.issparse(X)
-    view = as_codes(kinds, counted) if codes else as_numbers(X, kinds, tags.sparse, counted)
-    return Pipeline([("table", view), ("classifier", model)]).set_params(**dict(entry.parameters))
+    return Pipeline([("table", _view(contestant, tags, X, kinds, counted)), ("classifier", model)]).set_params(
+        **dict(entry.parameters)
+    )
+
+
+def _view(contestant: Contestant, tags: Any, X: Any, kinds: Kinds, counted: CountedTexts | None) -> Any:
+    """How a contestant reads the table."""
+    if sparse.issparse(X) or not tags.allow_nan:
+        return as_numbers(X, kinds, tags.sparse, counted)
+    if contestant.categories == "codes":
+        return as_codes(kinds, counted)
+    return as_categories(kinds, counted, whole_numbers=contestant.categories == "numbers")
 
 
 def _tags(contestant: Contestant) -> Any:

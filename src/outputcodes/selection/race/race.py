@@ -173,7 +173,9 @@ class Race(ClassifierMixin, BaseEstimator):
         most, together = MOST_TEXTS if kinds.sentences else MOST_HELD_OUT, check_groups(groups, len(numbers))
         folds = race_folds(numbers, seed, most, self.cv, together)
         # Words are counted once for all trainings; each learns from those of its own rows.
-        table, counted = with_counted_texts(X, kinds, np.inf if limit is None else COUNTING_SHARE * float(limit))
+        table, counted = X, None
+        if all(one.tuned for one in contestants.values()):
+            table, counted = with_counted_texts(X, kinds, np.inf if limit is None else COUNTING_SHARE * float(limit))
         data = Field(contestants, table, kinds, numbers, len(self.classes_), folds, seed, counted)
         end = np.inf if limit is None else start + float(limit)
         with self._workers(data) as workers, progress.showing(self.verbose):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from outputcodes._ground.counted_texts import CountedTexts, CountedWords, counted_within
@@ -99,7 +99,7 @@ def with_counted_texts(X: Any, kinds: Kinds, seconds: float) -> tuple[Any, Count
 
 def of_texts(model: Any) -> Any:
     """Return a fitted pipeline for tables with texts in the place of row numbers."""
-    table = model[0]
+    table = model[0][0] if isinstance(model[0], Pipeline) else model[0]
     if isinstance(table, ColumnTransformer):
         plain = {name: part.of_texts() for name, part, _ in table.transformers_ if isinstance(part, CountedWords)}
         table.transformers_ = [(name, plain.get(name, part), at) for name, part, at in table.transformers_]
@@ -125,6 +125,47 @@ def as_codes(kinds: Kinds, counted: CountedTexts | None = None) -> Any:
     """Return a transformer that leaves numbers as they are; categories become whole numbers, and come after them."""
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
     return _by_kind(kinds, "passthrough", codes, False, counted)
+
+
+def as_categories(kinds: Kinds, counted: CountedTexts | None = None, whole_numbers: bool = False) -> Any:
+    """Return a transformer as `as_codes`, to a data frame whose categories are known as such.
+
+    They are of the kind category, or whole numbers, where -1 is a missing one.
+    """
+    codes = as_codes(kinds, counted)
+    return make_pipeline(codes, Categories(code_places(kinds), whole_numbers)) if kinds.categories else codes
+
+
+class Categories(TransformerMixin, BaseEstimator):
+    """Columns of codes as categories in a data frame; a code that was not there in `fit` is missing.
+
+    >>> table = Categories([1]).fit_transform(np.array([[0.5, 0.0], [1.5, 2.0], [2.5, np.nan]]))
+    >>> table.dtypes.map(str).tolist(), table[1].tolist()
+    (['float64', 'category'], [0, 2, nan])
+    """
+
+    def __init__(self, places: Any = (), whole_numbers: bool = False) -> None:
+        self.places = places
+        self.whole_numbers = whole_numbers
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Take note of the codes."""
+        columns = np.asarray(X, dtype=np.float64)[:, self.places].T
+        self.codes_ = [np.unique(column[~np.isnan(column)]) for column in columns]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return a data frame."""
+        import pandas as pd
+
+        values = np.asarray(X, dtype=np.float64)
+        columns: dict[int, Any] = dict(enumerate(values.T))
+        for place, codes in zip(self.places, self.codes_, strict=True):
+            found = pd.Categorical(values[:, place], categories=codes).codes.astype(np.int64)
+            # XGBoost takes no floats as categories.
+            names = codes.astype(np.int64)
+            columns[place] = found if self.whole_numbers else pd.Categorical.from_codes(found, names)
+        return pd.DataFrame(columns)
 
 
 def code_places(kinds: Kinds) -> list[int]:
