@@ -1,13 +1,15 @@
 """What a user gets for two minutes: our race, FLAML, and what people would use instead, on whole data sets.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/answers.py [data set or system ...] [--seconds 30] [--quick]
+    OUTPUTCODES_DATA=<folder> python benchmarks/answers.py small [--seconds 30]
 
-Every data set has its own split, or a fixed random third for the test, which is used once. Our race and FLAML get the
-same seconds of wall clock on two cores, last fit included; the others have their defaults and one thread per core; SVC
-has a grid of 4 C × 4 gamma by three folds of at most 5,000 rows, and is calibrated. Each pair of a data set and a
-system is a process and a file in build/answers: what is there is not run again. A peer is stopped after fifteen minutes
-and then comes last, as does one that fails. FLAML runs in an environment of its own: the interpreter that
-FLAML_PYTHON names.
+"small" is for the small sets and 20newsgroups, which are not ranked. Every data set has its own split, or a fixed
+random third for the test, which is used once. Our race and FLAML get the same seconds of wall clock on two cores, last fit
+included; the others have their defaults and one thread per core; SVC has a grid of 4 C × 4 gamma by three folds of at
+most 5,000 rows, and is calibrated. Each pair of a data set and a system is a process and a file in build/answers: what
+is there is not run again. A peer is stopped after fifteen minutes and then comes last, as does one that fails. FLAML
+runs in an environment of its own: the interpreter that FLAML_PYTHON names; without it, FLAML is left out.
+answers_over_time.py uses the same files.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ SETS = [
 ]
 SYSTEMS = ("ours", "FLAML", "LightGBM", "CatBoost", "ExtraTrees", "HistGradientBoosting", "SVC")
 SHORT_SETS = ("satimage", "pendigits", "vowel", "letter", "optdigits", "vehicle")
+# Too small for ranks, or a text that most systems can't read.
+SMALL_SETS = ("dermatology", "glass", "ecoli", "soybean", "audiology", "wine", "iris", "20newsgroups")
+# A name with this at its end is a data set whose given split is ignored.
+AT_RANDOM = "-random"
 MNIST_ROWS, LIMIT, THREADS = 10_000, 900, 2
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "build" / "answers"
@@ -36,13 +42,16 @@ def split(name):
     """Return training and test rows: frames, with categories as such, and class numbers."""
     import pandas as pd
 
+    name, at_random = name.removesuffix(AT_RANDOM), name.endswith(AT_RANDOM)
     frame = pd.read_csv(Path(os.environ["OUTPUTCODES_DATA"]) / f"{name}.csv.gz", dtype={"target": str})
     y = np.unique(frame["target"], return_inverse=True)[1]
     X = frame.drop(columns=["split", "target"], errors="ignore")
-    for column in X.select_dtypes(object).columns:
-        X[column] = X[column].astype("category")
+    for column in X.select_dtypes(["object", "string"]).columns:
+        # Most texts occur once.
+        if X[column].nunique() < len(X) / 2:
+            X[column] = X[column].astype("category")
     rng = np.random.default_rng(0)
-    if "split" in frame:
+    if "split" in frame and not at_random:
         train = (frame["split"] == "train").to_numpy()
     else:
         train = np.ones(len(y), dtype=bool)
@@ -70,24 +79,25 @@ def codes(X):
 
 
 def fitted(system, X, y, seconds):
-    """Return a function from rows to probabilities."""
+    """Return a function from rows to probabilities, and what else there is to say."""
     from sklearn.pipeline import make_pipeline
 
     named = list(X.select_dtypes("category").columns)
     if system == "ours":
         from outputcodes.selection import Race
 
-        return Race(seconds, n_jobs=THREADS, random_state=0).fit(X, y).predict_proba
+        race = Race(seconds, n_jobs=THREADS, random_state=0).fit(X, y)
+        return race.predict_proba, {"reported": race.loss_, "interval": list(race.interval_), "winner": race.winner_}
     if system == "FLAML":
         from flaml import AutoML
 
         model = AutoML()
         model.fit(X, y, task="classification", time_budget=seconds, n_jobs=THREADS, seed=0, verbose=0)
-        return model.predict_proba
+        return model.predict_proba, {"winner": [model.best_estimator]}
     if system == "LightGBM":
         from lightgbm import LGBMClassifier
 
-        return LGBMClassifier(n_jobs=THREADS, verbose=-1, random_state=0).fit(X, y).predict_proba
+        return LGBMClassifier(n_jobs=THREADS, verbose=-1, random_state=0).fit(X, y).predict_proba, {}
     if system == "CatBoost":
         from catboost import CatBoostClassifier
 
@@ -96,16 +106,16 @@ def fitted(system, X, y, seconds):
 
         how = {"thread_count": THREADS, "verbose": False, "allow_writing_files": False, "random_state": 0}
         model = CatBoostClassifier(**how, cat_features=named or None).fit(texts(X), y)
-        return lambda X: model.predict_proba(texts(X))
+        return lambda X: model.predict_proba(texts(X)), {}
     if system == "ExtraTrees":
         from sklearn.ensemble import ExtraTreesClassifier
 
         model = ExtraTreesClassifier(n_jobs=THREADS, random_state=0).fit(codes(X), y)
-        return lambda X: model.predict_proba(codes(X))
+        return lambda X: model.predict_proba(codes(X)), {}
     if system == "HistGradientBoosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(random_state=0).fit(X, y).predict_proba
+        return HistGradientBoostingClassifier(random_state=0).fit(X, y).predict_proba, {}
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.model_selection import GridSearchCV
     from sklearn.svm import SVC
@@ -115,14 +125,14 @@ def fitted(system, X, y, seconds):
     grid = {"svc__C": [1, 10, 100, 1000], "svc__gamma": [g / X.shape[1] for g in (0.1, 0.3, 1, 3)]}
     search = GridSearchCV(plain, grid, cv=3, n_jobs=THREADS).fit(X.iloc[some], y[some])
     best = CalibratedClassifierCV(search.best_estimator_, cv=3, n_jobs=THREADS, ensemble=False).fit(X, y)
-    return best.predict_proba
+    return best.predict_proba, {}
 
 
 def answer(name, system, seconds):
     """Train, predict and write one answer."""
     X, y, X_test, y_test = split(name)
     start = time.perf_counter()
-    predict = fitted(system, X, y, seconds)
+    predict, more = fitted(system, X, y, seconds)
     taken = time.perf_counter() - start
     P = np.asarray(predict(X_test))
     losses = -np.log(np.maximum(P[np.arange(len(y_test)), y_test], 1e-15))
@@ -135,7 +145,20 @@ def answer(name, system, seconds):
         "log-loss": float(losses.mean()),
         "missed": np.flatnonzero(missed).tolist(),
         "tested": len(y_test),
+        "rows": len(y),
+        **more,
     }
+
+
+def path_of(name, system, seconds):
+    """Return where an answer is."""
+    return FOLDER / f"{name}-{system}-{seconds:g}.json"
+
+
+def known(name, system, seconds):
+    """Return an answer, or None if it is missing."""
+    path = path_of(name, system, seconds)
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def run_all(sets, systems, seconds):
@@ -143,11 +166,12 @@ def run_all(sets, systems, seconds):
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in sets:
         for system in systems:
-            path = FOLDER / f"{name}-{system}-{seconds:g}.json"
+            path = path_of(name, system, seconds)
             if path.exists():
                 continue
             python = os.environ.get("FLAML_PYTHON") if system == "FLAML" else sys.executable
             if python is None:
+                print("FLAML_PYTHON is not set: FLAML is left out.", flush=True)
                 continue
             command = [python, __file__, "--one", name, system, str(seconds), str(path)]
             try:
@@ -170,9 +194,8 @@ def summary(sets, systems, seconds):
     for name in sets:
         found = {}
         for system in systems:
-            path = FOLDER / f"{name}-{system}-{seconds:g}.json"
-            if path.exists():
-                found[system] = json.loads(path.read_text())
+            if (one := known(name, system, seconds)) is not None:
+                found[system] = one
         if "ours" not in found or len(found) < 2:
             continue
         row = {"data": name, "s": found["ours"]["seconds"]}
@@ -224,17 +247,24 @@ def main() -> None:
         at = words.index("--seconds")
         seconds = float(words[at + 1])
         del words[at : at + 2]
-    sets = [name for name in SETS if name in words] or (SHORT_SETS if seconds < 120 else SETS)
+    small = "small" in words
+    all_sets = SMALL_SETS if small else SHORT_SETS if seconds < 120 else SETS
+    if unknown := [word for word in words if word not in (*SETS, *SMALL_SETS, *SYSTEMS, "small")]:
+        sys.exit(f"Unknown: {', '.join(unknown)}. Data sets: {', '.join((*SETS, *SMALL_SETS))}.")
+    sets = [name for name in (*SETS, *SMALL_SETS) if name in words] or all_sets
     systems = [name for name in SYSTEMS if name in words] or SYSTEMS
     if QUICK:
-        sets, systems, seconds = ["vehicle"], ("ours", "ExtraTrees"), 5.0
+        sets, systems, seconds, all_sets = ["vehicle"], ("ours", "ExtraTrees"), 5.0, ["vehicle"]
     run_all(sets, systems, seconds)
-    rows, means = summary(sets, SYSTEMS, seconds)
+    # The tables have all that is there, whatever was run now.
+    rows, means = summary(all_sets, SYSTEMS, seconds)
     if rows:
         print_table(rows)
         print_table(means)
-        save("answers" if seconds == 120 or QUICK else f"answers_{seconds:g}", rows)
-        save("answers_ranks" if seconds == 120 or QUICK else f"answers_{seconds:g}_ranks", means)
+        kind = ("_small" if small else "") + ("" if seconds == 120 or QUICK else f"_{seconds:g}")
+        save(f"answers{kind}", rows)
+        if not small:
+            save(f"answers{kind}_ranks", means)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ SCRIPTS = {
         12,
     ),
     "answers": Script(("answers", "answers_ranks"), 210),
+    "answers_over_time": Script(("answers_honest", "answers_anytime"), 55),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

@@ -303,6 +303,42 @@ def test_the_estimate_of_the_best_of_many_coins_is_that_of_a_coin():
     assert loss_of_best(losses).loss == pytest.approx(losses[:, 7].mean(), abs=0.01)
 
 
+def test_the_estimate_of_the_best_of_alike_entries_is_honest():
+    """Entries that err on the same hard rows and differ a little: what is chosen has the error that is estimated."""
+    rng = np.random.default_rng(0)
+    naive, corrected = [], []
+    for _ in range(200):
+        true = rng.uniform(0.2, 0.26, 30)
+        hard, own = rng.random((400, 1)), rng.random((400, 30))
+        losses = np.where(rng.random((400, 30)) < 0.5, hard, own) < true
+        best = losses.mean(axis=0).argmin()
+        naive.append(losses[:, best].mean() - true[best])
+        corrected.append(loss_of_best(losses).loss - true[best])
+    assert np.mean(naive) < -0.02
+    # A little too large, as each bootstrap sample chooses by fewer different rows.
+    assert abs(np.mean(corrected)) < 0.3 * abs(np.mean(naive))
+
+
+def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():
+    """Races on small samples, whose winners are tuned, against many rows that they never saw."""
+
+    def sample(n, rng):
+        X = rng.normal(size=(n, 8))
+        return X, (X[:, 0] + 0.6 * X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+
+    reported, leading = [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        (X, y), (X_new, y_new) = sample(150, rng), sample(4000, rng)
+        race = Race(None, contestants=QUICK, random_state=seed, blend=False).fit(X, y)
+        true = np.mean(race.predict(X_new) != y_new)
+        reported.append(race.loss_ - true)
+        leading.append(race.standings_[0]["loss"] - true)
+    error = np.std(reported) / np.sqrt(len(reported))
+    assert abs(np.mean(reported)) < 2 * error
+    assert np.mean(leading) < -2 * np.std(leading) / np.sqrt(len(leading))
+
+
 def test_an_average_wins_where_members_see_different_features():
     X, y = make_classification(3000, 20, n_informative=12, n_classes=3, flip_y=0, shuffle=False, random_state=0)
     halves = {
