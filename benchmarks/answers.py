@@ -4,12 +4,12 @@
     OUTPUTCODES_DATA=<folder> python benchmarks/answers.py small [--seconds 30]
 
 "small" is for the small sets and 20newsgroups, which are not ranked. Every data set has its own split, or a fixed
-random third for the test, which is used once. Our race and FLAML get the same seconds of wall clock on two cores, last fit
-included; the others have their defaults and one thread per core; SVC has a grid of 4 C × 4 gamma by three folds of at
-most 5,000 rows, and is calibrated. Each pair of a data set and a system is a process and a file in build/answers: what
-is there is not run again. A peer is stopped after fifteen minutes and then comes last, as does one that fails. FLAML
-runs in an environment of its own: the interpreter that FLAML_PYTHON names; without it, FLAML is left out.
-answers_over_time.py uses the same files.
+random third for the test, which is used once. Our race and FLAML get the same seconds of wall clock on two cores,
+last fit included; the others have their defaults and one thread per core; SVC has a grid of 4 C × 4 gamma by three
+folds of at most 5,000 rows, and is calibrated. Each pair of a data set and a system is a process and a file in
+build/answers: what is there is not run again. A peer is stopped after fifteen minutes and then comes last, as does
+one that fails. FLAML runs in an environment of its own: the interpreter that FLAML_PYTHON names; without it, FLAML is
+left out. answers_over_time.py uses the same files.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ from sklearn.base import clone
 
 from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.planning import Planning
-from outputcodes._ground.validation import check_labels, check_weight
-from outputcodes.decoders.base import Array, Decoder, Scorer, check_fitted_on
+from outputcodes.decoders.around import AroundAnother, whole_rows
+from outputcodes.decoders.base import Decoder, Scorer, check_fitted_on
 from outputcodes.decoders.loss import LossBased
 from outputcodes.decoders.pairwise import Vote
 
 
-class Auto(Decoder):
+class Auto(AroundAnother):
     """The decoder, of several, with the fewest errors on held-out margins; the first one of equals.
 
     Parameters
@@ -47,7 +47,6 @@ class Auto(Decoder):
     LossBased(loss='hinge')
     """
 
-    needs = "held-out"
     planning = Planning(tried=False)
 
     def __init__(self, decoders: Sequence[Decoder] | None = None, cv: Any = 3) -> None:
@@ -61,14 +60,9 @@ class Auto(Decoder):
         return chosen
 
     @property
-    def breaks_ties(self) -> bool:  # type: ignore[override]
-        """Whether the chosen decoder breaks ties."""
-        return self.inner.breaks_ties
-
-    @property
-    def scores_are_logarithms(self) -> bool:  # type: ignore[override]
-        """Whether the scores of the chosen decoder are logarithms."""
-        return self.inner.scores_are_logarithms
+    def reads_sizes(self) -> bool:  # type: ignore[override]
+        """Return False: whatever the margins are, the best of several decoders is chosen."""
+        return False
 
     def for_loss(self, loss: Any) -> Decoder:
         """Return the decoder with the loss of the learner filled in where it was left open."""
@@ -81,26 +75,10 @@ class Auto(Decoder):
         objections = [one.objection(M) for one in self._given()]
         return None if None in objections else objections[0]
 
-    def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """Return the objection of the chosen decoder."""
-        return self.inner.loo_objection(M)
-
-    def worst_margins(self, F: Array, lowest: Array) -> Array:
-        """Return the worst margins of the chosen decoder."""
-        return self.inner.worst_margins(F, lowest)
-
-    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return the contributions of the chosen decoder."""
-        return self.inner.contributions(F, M)
-
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Auto:
         """Choose by the errors on margins F; rows with missing margins (NaN) are left out."""
-        margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)
-        labels = check_labels(y, len(code))
-        mass = check_weight(weight, len(labels))
-        mass = np.ones(len(labels)) if mass is None else mass
-        whole = np.isfinite(margins).all(axis=1) & (mass > 0)
-        margins, labels, mass = margins[whole], labels[whole], mass[whole]
+        code = np.asarray(M)
+        margins, labels, mass = whole_rows(F, y, len(code), weight)
         self.decoders_ = [clone(one) for one in self._given() if one.objection(code) is None]
         if not len(labels):
             self.errors_, self.decoder_ = np.full(len(self.decoders_), np.nan), self.decoders_[0]
@@ -113,7 +91,7 @@ class Auto(Decoder):
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         check_fitted_on(self, "n_columns_", M)
-        return self.inner._scorer(M)
+        return super()._scorer(M)
 
     def _given(self) -> list[Decoder]:
         if self.decoders is None:

@@ -13,13 +13,13 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes._ground.validation import check_labels, check_weight
-from outputcodes.decoders.base import Array, Decoder, Scorer
+from outputcodes.decoders.around import AroundAnother, whole_rows
+from outputcodes.decoders.base import Array, Decoder
 from outputcodes.decoders.names import as_decoder
 from outputcodes.decoders.probabilistic import ProbabilisticDecoder
 
 
-class Softmax(ProbabilisticDecoder):
+class Softmax(AroundAnother, ProbabilisticDecoder):
     """Another decoder whose scores D become probabilities (1 - ε) softmax(D/T) + ε/k; its predictions are unchanged.
 
     The temperature T measures how reliable the scores are, the doubt ε how often they are entirely wrong: a few rows
@@ -53,8 +53,6 @@ class Softmax(ProbabilisticDecoder):
            [0.4 , 0.51, 0.09]])
     """
 
-    needs = "held-out"
-
     def __init__(self, decoder: str | Decoder = "loss", cv: Any = 3) -> None:
         self.decoder = decoder
         self.cv = cv
@@ -64,21 +62,6 @@ class Softmax(ProbabilisticDecoder):
         """The decoder in use."""
         return getattr(self, "decoder_", None) or as_decoder(self.decoder)
 
-    @property
-    def breaks_ties(self) -> bool:  # type: ignore[override]
-        """Whether the other decoder breaks ties."""
-        return self.inner.breaks_ties
-
-    @property
-    def reads_sizes(self) -> bool:  # type: ignore[override]
-        """Whether the other decoder weighs margins by their size."""
-        return self.inner.reads_sizes
-
-    @property
-    def scores_are_logarithms(self) -> bool:  # type: ignore[override]
-        """Whether the scores of the other decoder are logarithms."""
-        return self.inner.scores_are_logarithms
-
     def for_labels(self) -> None:
         """Return None: the probabilities of the classes sum to 1."""
 
@@ -86,30 +69,10 @@ class Softmax(ProbabilisticDecoder):
         """Return the decoder with the loss of the other one filled in if it was left open."""
         return Softmax(as_decoder(self.decoder).for_loss(loss), self.cv)
 
-    def objection(self, M: NDArray[Any]) -> str | None:
-        """Return the objection of the other decoder."""
-        return self.inner.objection(M)
-
-    def loo_objection(self, M: NDArray[Any]) -> str | None:
-        """Return the objection of the other decoder."""
-        return self.inner.loo_objection(M)
-
-    def worst_margins(self, F: Array, lowest: Array) -> Array:
-        """Return the worst margins of the other decoder."""
-        return self.inner.worst_margins(F, lowest)
-
-    def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return the contributions of the other decoder."""
-        return self.inner.contributions(F, M)
-
     def fit(self, F: ArrayLike, y: ArrayLike, M: ArrayLike, weight: ArrayLike | None = None) -> Softmax:
         """Fit temperature and doubt to margins F; rows with missing margins (NaN) are left out."""
-        margins, code = np.asarray(F, dtype=np.float64), np.asarray(M)
-        labels = check_labels(y, len(code))
-        mass = check_weight(weight, len(labels))
-        mass = np.ones(len(labels)) if mass is None else mass
-        whole = np.isfinite(margins).all(axis=1) & (mass > 0)
-        margins, labels, mass = margins[whole], labels[whole], mass[whole]
+        code = np.asarray(M)
+        margins, labels, mass = whole_rows(F, y, len(code), weight)
         given = as_decoder(self.decoder)
         fitted = any(name.endswith("_") for name in vars(given))
         self.decoder_ = given if fitted or given.needs is None else clone(given).fit(margins, labels, code, mass)
@@ -120,13 +83,8 @@ class Softmax(ProbabilisticDecoder):
 
         Rows with missing scores (NaN) are left out.
         """
-        scores = np.asarray(D, dtype=np.float64)
-        labels = check_labels(y, scores.shape[1])
-        mass = check_weight(weight, len(labels))
-        mass = np.ones(len(labels)) if mass is None else mass
-        whole = np.isfinite(scores).all(axis=1) & (mass > 0)
         self.decoder_ = as_decoder(self.decoder)
-        return self._settle(scores[whole], labels[whole], mass[whole])
+        return self._settle(*whole_rows(D, y, np.shape(D)[1], weight))
 
     def _settle(self, scores: Array, labels: NDArray[np.intp], mass: Array) -> Softmax:
         self.temperature_, self.doubt_ = _temperature_and_doubt(scores, labels, mass)
@@ -137,9 +95,6 @@ class Softmax(ProbabilisticDecoder):
                 stacklevel=2,
             )
         return self
-
-    def _scorer(self, M: NDArray[Any]) -> Scorer:
-        return self.inner._scorer(M)
 
     def _posterior(self, M: NDArray[Any]) -> Callable[[Array], Array]:
         check_is_fitted(self, "temperature_")

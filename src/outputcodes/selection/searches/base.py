@@ -49,15 +49,28 @@ def _of_the_best(name: str) -> Callable[[Any], bool]:
 class Search(MetaEstimatorMixin, BaseEstimator):
     """Base of the searches. A subclass writes `_search(evaluate, X, y)`, which chooses what is evaluated."""
 
-    estimator: Any
-    scoring: Any
-    n_jobs: int | None
-    refit: Any
-    cv: Any
     judge: Literal["folds", "leave-one-out"]
-    verbose: int
-    error_score: Any
-    return_train_score: bool
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scoring: Any,
+        n_jobs: int | None,
+        refit: Any,
+        cv: Any,
+        verbose: int,
+        error_score: Any,
+        return_train_score: bool,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.cv = cv
+        self.verbose = verbose
+        self.error_score = error_score
+        self.return_train_score = return_train_score
 
     def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
         raise NotImplementedError

@@ -18,7 +18,8 @@ class GridSearch(Search):
     have in common is done once:
 
     - the folds share what the learner prepares (kernels, rotations, products), and values of γ share distances;
-    - C and α go along a path, where each training starts from the one before or shares its sums;
+    - C and α go along a path, where each training starts from the ones before or shares their sums; folds of Ridge share
+      theirs, and the last training, on all rows, uses what was prepared for the folds;
     - candidates that differ only in `decoder` or `probability` are read from the same margins;
     - fewer rounds of boosters, `BoostedStumps` and `BoostedTrees` are read from one training, unless held-out rows end
       it (`validation_fraction`);
@@ -78,16 +79,18 @@ class GridSearch(Search):
         error_score: Any = np.nan,
         return_train_score: bool = False,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
         self.param_grid = param_grid
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
         self.judge = judge
-        self.verbose = verbose
-        self.error_score = error_score
-        self.return_train_score = return_train_score
 
     def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
         evaluate(grid_of(self.estimator, self.param_grid, X, y))
@@ -137,18 +140,20 @@ class RandomSearch(Search):
         error_score: Any = np.nan,
         return_train_score: bool = False,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
         self.param_distributions = param_distributions
         self.n_iter = n_iter
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
         self.judge = judge
-        self.verbose = verbose
         self.random_state = random_state
-        self.error_score = error_score
-        self.return_train_score = return_train_score
 
     def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
         drawn = self.param_distributions

@@ -78,20 +78,22 @@ class HalvingSearch(Search):
         error_score: Any = np.nan,
         return_train_score: bool = False,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
         self.param_grid = param_grid
         self.factor = factor
         self.resource = resource
         self.min_resources = min_resources
         self.max_resources = max_resources
-        self.scoring = scoring
-        self.n_jobs = n_jobs
-        self.refit = refit
-        self.cv = cv
-        self.verbose = verbose
         self.random_state = random_state
-        self.error_score = error_score
-        self.return_train_score = return_train_score
 
     # A bound on few rows says little about many.
     judge = "folds"
