@@ -1,9 +1,10 @@
 """What a user gets for two minutes: our race, FLAML, and what people would use instead, on whole data sets.
 
     OUTPUTCODES_DATA=<folder> python benchmarks/answers.py [data set or system ...] [--seconds 30] [--quick]
-    OUTPUTCODES_DATA=<folder> python benchmarks/answers.py small [--seconds 30]
+    OUTPUTCODES_DATA=<folder> python benchmarks/answers.py small
 
-"small" is for the small sets and 20newsgroups, which are not ranked. Every data set has its own split, or a fixed
+"small" is for the small sets and 20newsgroups, with 30 seconds, which are not ranked. Without words, all are run:
+with two minutes, with half a minute on six sets, and the small ones. Every data set has its own split, or a fixed
 random third for the test, which is used once. Our race and FLAML get the same seconds of wall clock on two cores,
 last fit included; the others have their defaults and one thread per core; SVC has a grid of 4 C × 4 gamma by three
 folds of at most 5,000 rows, and is calibrated. Each pair of a data set and a system is a process and a file in
@@ -33,6 +34,7 @@ SHORT_SETS = ("satimage", "pendigits", "vowel", "letter", "optdigits", "vehicle"
 SMALL_SETS = ("dermatology", "glass", "ecoli", "soybean", "audiology", "wine", "iris", "20newsgroups")
 # A name with this at its end is a data set whose given split is ignored.
 AT_RANDOM = "-random"
+FULL, SHORT = 120.0, 30.0
 MNIST_ROWS, LIMIT, THREADS = 10_000, 900, 2
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "build" / "answers"
@@ -239,32 +241,45 @@ def main() -> None:
         _, _, name, system, seconds, path = sys.argv
         _write(Path(path), answer(name, system, float(seconds)))
         return
-    from common import QUICK, WORDS, print_table, save
+    from common import QUICK, WORDS
 
-    words = list(WORDS)
-    seconds = 120.0
+    words, seconds = list(WORDS), None
     if "--seconds" in words:
         at = words.index("--seconds")
         seconds = float(words[at + 1])
         del words[at : at + 2]
-    small = "small" in words
-    all_sets = SMALL_SETS if small else SHORT_SETS if seconds < 120 else SETS
     if unknown := [word for word in words if word not in (*SETS, *SMALL_SETS, *SYSTEMS, "small")]:
         sys.exit(f"Unknown: {', '.join(unknown)}. Data sets: {', '.join((*SETS, *SMALL_SETS))}.")
-    sets = [name for name in (*SETS, *SMALL_SETS) if name in words] or all_sets
     systems = [name for name in SYSTEMS if name in words] or SYSTEMS
+    named = [name for name in (*SETS, *SMALL_SETS) if name in words]
     if QUICK:
-        sets, systems, seconds, all_sets = ["vehicle"], ("ours", "ExtraTrees"), 5.0, ["vehicle"]
+        table(["vehicle"], ["vehicle"], ("ours", "ExtraTrees"), 5.0, "answers")
+        return
+    if seconds in (None, FULL) and "small" not in words:
+        table(named or SETS, SETS, systems, FULL, "answers")
+    if seconds == SHORT or not words:
+        table(named or SHORT_SETS, SHORT_SETS, systems, SHORT, f"answers_{SHORT:g}")
+    if "small" in words or not words:
+        table(named or SMALL_SETS, SMALL_SETS, systems, SHORT, "answers_small", ranked=False)
+    if seconds not in (None, FULL, SHORT):
+        table(named or SHORT_SETS, SHORT_SETS, systems, seconds)
+
+
+def table(sets, all_sets, systems, seconds, file=None, ranked=True) -> None:
+    """Run what is missing of some sets, and print and save the table of all sets that are there."""
+    from common import print_table, save
+
     run_all(sets, systems, seconds)
-    # The tables have all that is there, whatever was run now.
     rows, means = summary(all_sets, SYSTEMS, seconds)
-    if rows:
-        print_table(rows)
+    if not rows:
+        return
+    print_table(rows)
+    if file is not None:
+        save(file, rows)
+    if ranked:
         print_table(means)
-        kind = ("_small" if small else "") + ("" if seconds == 120 or QUICK else f"_{seconds:g}")
-        save(f"answers{kind}", rows)
-        if not small:
-            save(f"answers{kind}_ranks", means)
+        if file is not None:
+            save(f"{file}_ranks", means)
 
 
 if __name__ == "__main__":

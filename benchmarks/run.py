@@ -64,7 +64,7 @@ SCRIPTS = {
         ),
         12,
     ),
-    "answers": Script(("answers", "answers_ranks"), 210),
+    "answers": Script(("answers", "answers_ranks", "answers_30", "answers_30_ranks", "answers_small"), 260),
     "answers_over_time": Script(("answers_honest", "answers_anytime"), 55),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90

@@ -331,15 +331,6 @@ class TrainedCode:
             self.problem, self.code.take(some), Columns(fitted, columns.live[some], columns.constant[some])
         )
 
-    def beyond(self, before: TrainedCode, steps: float) -> TrainedCode:
-        """Return a guess of the code farther along a path, which led here from `before`, as a start of its training."""
-        own, other = self.columns, before.columns
-        if own.fitted is None or other.fitted is None or not np.array_equal(own.live, other.live):
-            return self
-        return TrainedCode(
-            self.problem, self.code, Columns(own.fitted.beyond(other.fitted, steps), own.live, own.constant)
-        )
-
     def training_margins(self) -> Array:
         """Return (len(rows), L) margins of the sample's own rows."""
         return self.columns.margins(self.problem.data, self.problem.rows)

@@ -50,6 +50,12 @@ class Columns:
             return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
         return self.with_constants(cut_margins(self.fitted.margins(X, rows)))
 
+    def beyond(self, before: Columns, steps: float) -> Columns:
+        """Return a guess of the columns farther along a path, which led here from `before`: where a training starts."""
+        if self.fitted is None or before.fitted is None or not np.array_equal(self.live, before.live):
+            return self
+        return Columns(self.fitted.beyond(before.fitted, steps), self.live, self.constant)
+
     def on_demand(self, X: Any) -> MarginsOnDemand:
         """Return the margins of new X for a search that reads a part of them."""
         if isinstance(X, RowBlocks):

@@ -171,7 +171,8 @@ def _ahead(passed: list[tuple[float, TrainedCode]], place: float) -> TrainedCode
     if not 0 < abs(earlier) < np.inf or 0 in (later, place) or earlier == later:
         return last
     steps = np.log(place / later) / np.log(later / earlier)
-    return last.beyond(before, float(np.clip(steps, 0, FARTHEST)))
+    guess = last.columns.beyond(before.columns, float(np.clip(steps, 0, FARTHEST)))
+    return TrainedCode(last.problem, last.code, guess)
 
 
 @dataclass(frozen=True)

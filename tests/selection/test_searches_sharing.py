@@ -1,0 +1,45 @@
+"""What the folds of a search share changes no result: sums, starts and what was prepared."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.learners import LinearSVM, Logistic, Ridge
+from outputcodes.selection import GridSearch
+
+X, y = load_digits(return_X_y=True)
+X, y = X[:400] / 16, y[:400]
+FOLDS = StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+def ova(learner):
+    return OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
+
+
+def test_folds_that_overlap_share_no_sums():
+    overlapping = [(np.arange(0, 300), np.arange(300, 400)), (np.arange(100, 400), np.arange(0, 150))]
+    grid = {"estimator__alpha": [0.01, 1, 100]}
+    ours = GridSearch(ova(Ridge()), grid, cv=overlapping).fit(X, y)
+    theirs = GridSearchCV(ova(Ridge()), grid, cv=overlapping).fit(X, y)
+    assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [Ridge(), LinearSVM(tol=1e-9), Logistic(tol=1e-10)], ids=repr)
+def test_the_last_training_is_that_of_the_best_candidate_alone(learner):
+    grid = {"estimator__C": [0.1, 1, 10, 30]} if hasattr(learner, "C") else {"estimator__alpha": [0.1, 1, 10]}
+    weight = np.random.default_rng(0).random(len(y)) + 0.5
+    search = GridSearch(ova(learner), grid, cv=FOLDS).fit(X, y, sample_weight=weight)
+    alone = ova(learner).set_params(**search.best_params_).fit(X, y, sample_weight=weight)
+    assert_allclose(search.best_estimator_.margins(X), alone.margins(X), atol=2e-3)
+    assert_array_equal(search.predict(X), alone.predict(X))
+
+
+def test_starts_ahead_on_a_path_change_no_solution():
+    grid = {"estimator__C": [0.01, 0.1, 1, 10, 100]}
+    for learner in (Logistic(tol=1e-10), LinearSVM(tol=1e-9, loss="squared-hinge")):
+        ours = GridSearch(ova(learner), grid, cv=FOLDS).fit(X, y)
+        theirs = GridSearchCV(ova(learner), grid, cv=FOLDS).fit(X, y)
+        assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
