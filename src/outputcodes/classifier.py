@@ -281,8 +281,11 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             X = like.problem.X
         else:
             X = self._check_features(X, inner, reset=True)
-        order = declared_order(y)
-        y, sets = self._check_targets(X, y)
+        order, source_y = declared_order(y), y
+        if like is not None and like.problem.source is source and like.problem.source_labels[0] is y:
+            y, sets = like.problem.source_labels[1], None
+        else:
+            y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
         within = np.arange(len(y)) if some is None else some
         kept = np.arange(len(within)) if weight is None else np.flatnonzero(weight[within])
@@ -327,6 +330,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         # What was checked once is not checked again; rows that were left out are other rows.
         if len(numbers) == len(y) and not isinstance(source, RowBlocks):
             problem.source = source
+            if sets is None:
+                problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
 
     def _decoder_asked_for(self) -> Decoder:

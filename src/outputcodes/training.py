@@ -98,8 +98,9 @@ class Problem:
         self.n_jobs = check_n_jobs(n_jobs)
         self.seed = seed
         self.data = learner.prepare(self.X, like=like)
-        # The X that a classifier was given, before it was checked; None if it is not known.
+        # The X that a classifier was given, before it was checked, None if it is not known; and the y, with its labels.
         self.source: Any = None
+        self.source_labels: tuple[Any, Any] = object(), None
         self._remembered: dict[tuple[int, bytes, int], Array] = {}
         self._splits: list[tuple[Any, Folds]] = []
 
