@@ -54,7 +54,7 @@ class Scoring:
     def of(self, model: Any, part: Part) -> Scores:
         """Score a classifier on rows."""
         try:
-            if self.accuracy and not part.params and _counts_labels(model):
+            if self.accuracy and not part.params and np.ndim(part.y) == 1 and _counts_labels(model):
                 return float(np.mean(model.predict(part.X) == np.asarray(part.y)))
             found = self.scorer(model, part.X, part.y, **part.params)
         except Exception:
