@@ -202,7 +202,7 @@ class Race(ClassifierMixin, BaseEstimator):
 
     def _workers(self, data: Field) -> Here | Workers:
         count = effective_n_jobs(self.n_jobs)
-        small = len(data.y) * data.X.shape[1] <= SMALL_TABLE
+        small = len(data.y) * data.width <= SMALL_TABLE
         if count == 1 and (small or self.time_limit is None):
             return Here(data)
         return Workers(data, count)

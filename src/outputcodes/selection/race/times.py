@@ -38,7 +38,7 @@ class Times:
     @staticmethod
     def shape(entry: Entry, rows: int, data: Field) -> Shape:
         """Return the size of a training of an entry on so many rows."""
-        k, d = data.k, data.X.shape[1]
+        k, d = data.k, data.width
         if entry.code == PAIRS:
             return Shape(rows, d, k, k * (k - 1) // 2, 2 / k)
         return Shape(rows, d, k, round(10 * np.log2(k)) if entry.code == "dense" else k)

@@ -20,7 +20,7 @@ from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders.classifier import resolved_for
 from outputcodes.selection.race.contestants import PAIRS, Contestant, Entry, build
-from outputcodes.selection.race.views import Kinds, of_texts
+from outputcodes.selection.race.views import COMPONENTS, Kinds, of_texts
 
 Scores = NDArray[np.float32]
 
@@ -47,6 +47,11 @@ class Field:
     folds: Folds
     seed: int
     counted: CountedTexts | None = None
+
+    @property
+    def width(self) -> int:
+        """About how many features there are; texts have their components."""
+        return int(self.X.shape[1] + COMPONENTS * len(self.kinds.sentences))
 
     def build(self, entry: Entry) -> Pipeline:
         """Return the model of an entry."""
