@@ -300,6 +300,7 @@ def _fit(model: Any, X: Any, y: Any, like: TrainedCode | None, fit_params: dict[
     if like is None or not isinstance(model, OutputCodeClassifier):
         model.fit(X, y, **fit_params)
     else:
+        like.problem.learner.release(like.problem.data)
         posed = model.pose(X, y, like=like, rows=np.arange(n_rows_of(X)), **fit_params)
         model.solve(posed, on_other_rows(like))
 
