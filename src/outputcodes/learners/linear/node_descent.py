@@ -30,7 +30,7 @@ VALUES_PER_BATCH = 1 << 18
 def solve_tree(X: Any, y: Rows, code: TreeCode, weight: Array | None, rows: Rows, settings: Settings,
                run: Run, seed: int) -> FittedSparseLinear:  # fmt: skip
     """Train all columns of a tree code on some rows of X (csr)."""
-    L, scale = code.shape[1], feature_scale(X).astype(np.float32)
+    L, scale = code.shape[1], feature_scale(X, rows, weight).astype(np.float32)
     solver = NodeSolver(X, None if weight is None else weight.astype(np.float32), scale, settings, seed)
     by_tree = [_in_order(code, y, rows, tree) for tree in range(code.n_trees)]
     answer, sent = _Answer(L), _Sent.of([])
