@@ -69,7 +69,7 @@ class BalancedMeans:
         centres = aligned_zeros(len(local.features) * width)
         _add_members(local.data, local.indices, local.indptr, group, centres, width)
         table = centres.reshape(-1, width)
-        length = np.sqrt(np.add.reduce(table.astype(np.float64) ** 2, axis=0))
+        length = np.sqrt(np.einsum("ij,ij->j", table, table, dtype=np.float64))
         table *= (1 / np.maximum(length, 1e-30)).astype(np.float32)
         return centres
 
