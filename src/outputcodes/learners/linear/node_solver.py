@@ -172,7 +172,7 @@ class NodeSolver:
     def _descend(self, rng: np.random.Generator, local: Any, lane: NDArray[np.int32], costs: Any, state: Any,
                  width: int, m: int, best: Best) -> tuple[Array, int]:  # fmt: skip
         """Run epochs until nothing changes, the gaps are small or there were enough; return the relative gaps."""
-        settings, n, epochs = self.settings, len(lane), 0
+        settings, n, epochs, order = self.settings, len(lane), 0, np.empty(0, dtype=np.int32)
         cost, _, constant, squared = costs
         small = np.float32(0.0 if settings.tol is not None else SMALL_CHANGE**2)
         most = min(EPOCHS, settings.max_iter) if settings.tol is None else settings.max_iter
