@@ -60,10 +60,11 @@ SCRIPTS = {
     "many_classes": Script(
         tuple(
             f"many_classes_{p}"
-            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth")
+            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth", "choose")
         ),
-        12,
+        17,
     ),
+    "where_trees_lose": Script(("where_trees_lose_dense", "where_trees_lose_learners"), 10),
     "answers": Script(("answers", "answers_ranks"), 210),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
