@@ -185,7 +185,7 @@ def measure_growth() -> None:
 
 
 def choose() -> None:
-    """Write the accuracies on a tenth of the training rows, which the others are trained without: of C, and of nodes."""
+    """Write the accuracies of each C and of sizes of nodes on a tenth of the training rows, which was held out."""
     rows = []
     for name in TOKENS:
         X, y, *_ = texts(name)

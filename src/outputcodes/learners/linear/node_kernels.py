@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._ground.single_lanes import LANES, any_greater, load, spread, store, where_greater
+from outputcodes._ground.lanes import SINGLE_LANES as LANES
+from outputcodes._ground.lanes import any_greater, load, spread, store, where_greater
 
 # load(SIGNS, 2·LANES - 1 - j) is +1 in lane j and -1 elsewhere; load(SIGNS, 0) is -1 in all lanes.
 SIGNS = np.full(3 * LANES, -1, dtype=np.float32)

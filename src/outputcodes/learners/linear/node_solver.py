@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.lanes import SINGLE_LANES as LANES
+from outputcodes._ground.lanes import aligned_zeros, padded
 from outputcodes._ground.local_rows import local_rows, unnumbered
-from outputcodes._ground.single_lanes import LANES, aligned_zeros, padded
 from outputcodes._ground.tree_code import Node
 from outputcodes.learners.linear.node_kernels import (
     SIGNS,
@@ -114,13 +115,13 @@ class Scratch:
 
     def __init__(self, n_features: int) -> None:
         self.numbers = unnumbered(n_features)
-        self.tables = [aligned_zeros(0), aligned_zeros(0)]
+        self.tables = [aligned_zeros(0, dtype=np.float32), aligned_zeros(0, dtype=np.float32)]
 
     def zeros(self, *sizes: int) -> list[Singles]:
         """Return two flat tables of zeros."""
         for q, size in enumerate(sizes):
             if self.tables[q].size < size:
-                self.tables[q] = aligned_zeros(size)
+                self.tables[q] = aligned_zeros(size, dtype=np.float32)
             else:
                 self.tables[q][:size] = 0
         return [table[:size] for table, size in zip(self.tables, sizes, strict=True)]
