@@ -136,8 +136,9 @@ def dense_table() -> tuple[str]:
     systems = [name for name in found[0] if name not in ("data", "classes", "features", "training rows")]
     body = []
     for row in found:
-        best = max(row[name] for name in systems)
-        cells = [f"**{row[name]:.1f}**" if row[name] == best else f"{row[name]:.1f}" for name in systems]
+        best = max(row[name] for name in systems if name in row)
+        cells = [f"{row[name]:.1f}" if name in row else "–" for name in systems]
+        cells = [f"**{cell}**" if cell == f"{best:.1f}" else cell for cell in cells]
         body.append([row["data"], f"{row['classes']:,}", f"{row['features']}", f"{row['training rows']:,}", *cells])
     return (facts.as_table(["data", "classes", "features", "rows", *systems], body),)
 
