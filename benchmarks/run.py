@@ -60,12 +60,13 @@ SCRIPTS = {
     "many_classes": Script(
         tuple(
             f"many_classes_{p}"
-            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth")
+            for p in ("icd10", "debian_paths", "k1e3", "k1e4", "k1e5", "k1e5_5rows", "k1e6", "growth", "choose")
         ),
-        12,
+        17,
     ),
     "answers": Script(("answers", "answers_ranks", "answers_30", "answers_30_ranks", "answers_small"), 260),
     "answers_over_time": Script(("answers_honest", "answers_anytime"), 55),
+    "where_trees_lose": Script(("where_trees_lose_dense", "where_trees_lose_learners"), 10),
     "boosted_trees": Script(
         tuple(f"boosted_trees_{p}" for p in ("tables", "peers", "mnist", "many", "cost", "growth")), 90
     ),

@@ -31,6 +31,7 @@ from outputcodes import (
 )
 from outputcodes.codes import CODES, as_code
 from outputcodes.decoders import DECODERS
+from outputcodes.direct import NearestCentroids
 from outputcodes.learners import LEARNERS, BoostedTrees, LinearSVM
 
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
@@ -92,6 +93,7 @@ CLASSIFIERS = [
     MulticlassSVC(formulation="weston-watkins", gamma=0.1, tol=1e-9),
     GradientBoost(10),
     GradientBoost(10, sketch=2, validation_fraction=None, max_features=0.5),
+    NearestCentroids(),
     DecisionTree(),
     DecisionTree(("axis", "oblique", "sphere"), "entropy"),
     DecisionTree(pruning=0.01),

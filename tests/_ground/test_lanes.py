@@ -1,14 +1,19 @@
-"""Eight numbers at once against NumPy, and the same bits whatever the processor."""
+"""Eight or sixteen numbers at once against NumPy, and the same bits whatever the processor."""
 
 import numpy as np
+import pytest
 from numba import njit
+from numba.core.errors import TypingError
 
 from outputcodes._ground.lanes import (
     LANES,
+    SINGLE_LANES,
     add_lanes_by_sign,
     aligned_zeros,
+    any_greater,
     largest_of,
     load,
+    padded,
     prefetch,
     scale_lanes_by_sign,
     spread,
@@ -73,3 +78,38 @@ def test_aligned_zeros():
         assert zeros.shape == shape
         assert not zeros.any()
         assert zeros.ctypes.data % 64 == 0
+
+
+@njit
+def _steps(a, b, out):
+    x, y = load(a, 3), load(b, 0)
+    store(out, 0, x + y)
+    store(out, SINGLE_LANES, x - y)
+    store(out, 2 * SINGLE_LANES, x * spread(np.float32(2)))
+    store(out, 3 * SINGLE_LANES, where_greater(x, y, x, y))
+    return any_greater(x, y)
+
+
+def test_single_lanes_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=40).astype(np.float32), rng.normal(size=SINGLE_LANES).astype(np.float32)
+    out = aligned_zeros(4 * SINGLE_LANES, dtype=np.float32)
+    assert _steps(a, b, out)
+    x = a[3 : 3 + SINGLE_LANES]
+    assert np.array_equal(out, np.concatenate([x + b, x - b, 2 * x, np.maximum(x, b)]))
+    assert not _steps(a, np.full(SINGLE_LANES, 100, np.float32), out)
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 33])
+def test_aligned_zeros_begin_at_a_cache_line(size):
+    zeros = aligned_zeros(size, dtype=np.float32)
+    assert zeros.shape == (size,)
+    assert zeros.ctypes.data % 64 == 0 or size == 0
+    assert not zeros.any()
+    assert padded(size) % SINGLE_LANES == 0
+    assert padded(size) >= size
+
+
+def test_lanes_are_stored_in_arrays_of_their_precision():
+    with pytest.raises(TypingError, match="can't be stored in an array of float64"):
+        _steps(np.zeros(40, np.float32), np.zeros(SINGLE_LANES, np.float32), np.zeros(4 * SINGLE_LANES))

@@ -1,4 +1,4 @@
-"""A vector of eight float64 as a type of numba's: values that compiled code loads, combines and stores at once.
+"""A vector of eight float64 or sixteen float32 as a type of numba's, which compiled code loads and combines at once.
 
 A loop over eight entries becomes scalar code, half as fast; a value of this type stays in vector registers. The order
 in which lanes are added is fixed: results don't depend on the width of the processor's registers. No lane may be NaN.
@@ -14,37 +14,58 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
 # One cache line, and one register of AVX-512; narrower processors take two or four instructions.
-LANES = 8
+LANES, SINGLE_LANES = 8, 16
 
-_VECTOR, _INT = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(32)
+_INT = ir.IntType(32)
 
 
-def aligned_zeros(*shape: int) -> NDArray[np.float64]:
-    """Return zeros whose rows of `LANES` are whole cache lines, which makes additions an eighth to a quarter faster."""
-    size = math.prod(shape)
-    longer = np.zeros(size + LANES)
-    first = -(longer.ctypes.data // 8) % LANES
+def aligned_zeros(*shape: int, dtype: Any = np.float64) -> NDArray[Any]:
+    """Return zeros that begin at a cache line, which makes additions an eighth to a quarter faster."""
+    size, bytes_each = math.prod(shape), np.dtype(dtype).itemsize
+    longer = np.zeros(size + 64 // bytes_each, dtype=dtype)
+    first = -(longer.ctypes.data // bytes_each) % (64 // bytes_each)
     return longer[first : first + size].reshape(shape)
 
 
+def padded(width: int) -> int:
+    """Return the next multiple of `SINGLE_LANES`.
+
+    >>> padded(1), padded(16), padded(17)
+    (16, 16, 32)
+    """
+    return -(-width // SINGLE_LANES) * SINGLE_LANES
+
+
 class _Lanes(types.Type):
-    """The type of `LANES` numbers."""
+    """The type of `count` numbers of one precision."""
 
-    def __init__(self) -> None:
-        super().__init__(name="Lanes")
+    def __init__(self, scalar: Any, count: int) -> None:
+        self.scalar, self.count = scalar, count
+        super().__init__(name=f"Lanes({scalar})")
+
+    @property
+    def vector(self) -> Any:
+        """The type of LLVM's."""
+        return ir.VectorType(ir.FloatType() if self.scalar == types.float32 else ir.DoubleType(), self.count)
 
 
-_lanes = _Lanes()
+_double, _single = _Lanes(types.float64, LANES), _Lanes(types.float32, SINGLE_LANES)
+
+
+def _lanes(scalar: Any) -> _Lanes:
+    """Return the type of lanes for numbers of a type: float32 stays single, all others are double."""
+    return _single if scalar == types.float32 else _double
 
 
 @register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, kind.vector)
 
 
 def _entry(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
@@ -54,22 +75,26 @@ def _entry(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def load(typing_context, array, at):  # type: ignore[no-untyped-def]
-    """Return array[at : at + LANES] of a flat array."""
+    """Return array[at : at + lanes] of a flat array."""
+    kind = _lanes(array.dtype)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         entry = _entry(context, builder, signature.args[0], *arguments)
-        return builder.load(builder.bitcast(entry, _VECTOR.as_pointer()), align=8)
+        return builder.load(builder.bitcast(entry, kind.vector.as_pointer()), align=64 // kind.count)
 
-    return _lanes(array, types.intp), generate
+    return kind(array, types.intp), generate
 
 
 @intrinsic
 def store(typing_context, array, at, values):  # type: ignore[no-untyped-def]
-    """Write array[at : at + LANES] of a flat array."""
+    """Write array[at : at + lanes] of a flat array."""
+    if array.dtype != values.scalar:
+        raise TypingError(f"{values} can't be stored in an array of {array.dtype}")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         entry = _entry(context, builder, signature.args[0], *arguments[:2])
-        builder.store(arguments[2], builder.bitcast(entry, _VECTOR.as_pointer()), align=8)
+        address = builder.bitcast(entry, values.vector.as_pointer())
+        builder.store(arguments[2], address, align=64 // values.count)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, values), generate
@@ -92,12 +117,13 @@ def prefetch(typing_context, array, at):  # type: ignore[no-untyped-def]
 @intrinsic
 def spread(typing_context, number):  # type: ignore[no-untyped-def]
     """Return the same number in all lanes."""
+    kind = _lanes(number)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), arguments[0], ir.Constant(_INT, 0))
-        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
+        one = builder.insert_element(ir.Constant(kind.vector, ir.Undefined), arguments[0], ir.Constant(_INT, 0))
+        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_INT, kind.count), [0] * kind.count))
 
-    return _lanes(types.float64), generate
+    return kind(kind.scalar), generate
 
 
 @intrinsic
@@ -107,7 +133,18 @@ def where_greater(typing_context, a, b, x, y):  # type: ignore[no-untyped-def]
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
 
-    return _lanes(a, b, x, y), generate
+    return x(a, b, x, y), generate
+
+
+@intrinsic
+def any_greater(typing_context, a, b):  # type: ignore[no-untyped-def]
+    """Return whether a > b in any lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        mask = builder.bitcast(builder.fcmp_ordered(">", *arguments), ir.IntType(a.count))
+        return builder.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(a.count), 0))
+
+    return types.boolean(a, b), generate
 
 
 def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
@@ -118,11 +155,11 @@ def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return getattr(builder, instruction)(*arguments, flags=("contract",))
 
-        return _lanes(a, b), generate
+        return a(a, b), generate
 
     @overload(sign)
     def _(a, b):  # type: ignore[no-untyped-def]
-        return (lambda a, b: combine(a, b)) if a is b is _lanes else None
+        return (lambda a, b: combine(a, b)) if isinstance(a, _Lanes) and a == b else None
 
 
 _operator(operator.add, "fadd")
@@ -137,14 +174,14 @@ def _fold(combine: Callable[[Any, Any, Any], Any]) -> Any:
     @intrinsic
     def fold(typing_context, values):  # type: ignore[no-untyped-def]
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            (rest,), half = arguments, LANES // 2
+            (rest,), half = arguments, values.count // 2
             while half:
                 masks = (ir.Constant(ir.VectorType(_INT, half), list(range(q, q + half))) for q in (0, half))
                 rest = combine(builder, *(builder.shuffle_vector(rest, rest, mask) for mask in masks))
                 half //= 2
             return builder.extract_element(rest, ir.Constant(_INT, 0))
 
-        return types.float64(values), generate
+        return values.scalar(values), generate
 
     return fold
 

@@ -80,7 +80,7 @@ def many_classes(size: Size) -> str | None:
         return None
     return (
         f"with more than {MANY_CLASSES} classes, and there are {size.classes}, one-vs-all and trees of classes are "
-        "tried, with linear learners and boosted trees"
+        "tried, with linear learners, nearest centroids and boosted trees"
     )
 
 

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
+from outputcodes._ground.lanes import SINGLE_LANES as LANES
+from outputcodes._ground.lanes import aligned_zeros, load, padded, spread, store
 from outputcodes._ground.local_rows import LocalRows, local_rows, unnumbered
-from outputcodes._ground.single_lanes import LANES, aligned_zeros, load, padded, spread, store
 
 Rows = NDArray[np.intp]
 Singles = NDArray[np.float32]
@@ -56,7 +57,7 @@ class BalancedMeans:
             if np.array_equal(before, group):
                 break
         if sample is not classes:
-            whole = aligned_zeros(len(local.features) * width)
+            whole = aligned_zeros(len(local.features) * width, dtype=np.float32)
             # The features of the sample are among those of all, under other numbers.
             number = unnumbered(self.centroids.shape[1])
             number[local.features] = np.arange(len(local.features), dtype=np.int32)
@@ -66,10 +67,10 @@ class BalancedMeans:
 
     def _centres(self, local: LocalRows, group: NDArray[np.int32], width: int) -> Singles:
         """Return the centre of each group, of length 1, as a flat (features, width) table."""
-        centres = aligned_zeros(len(local.features) * width)
+        centres = aligned_zeros(len(local.features) * width, dtype=np.float32)
         _add_members(local.data, local.indices, local.indptr, group, centres, width)
         table = centres.reshape(-1, width)
-        length = np.sqrt(np.add.reduce(table.astype(np.float64) ** 2, axis=0))
+        length = np.sqrt(np.einsum("ij,ij->j", table, table, dtype=np.float64))
         table *= (1 / np.maximum(length, 1e-30)).astype(np.float32)
         return centres
 
@@ -87,7 +88,7 @@ def assign(similarity: Singles, n_groups: int) -> NDArray[np.int32]:
 
 
 def _similarities(local: LocalRows, centres: Singles, width: int) -> Singles:
-    found = aligned_zeros((len(local.indptr) - 1) * width)
+    found = aligned_zeros((len(local.indptr) - 1) * width, dtype=np.float32)
     _multiply(local.data, local.indices, local.indptr, centres, found, width)
     return found.reshape(-1, width)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
+from outputcodes._ground.drawn_code import MOST_ENTRIES, DrawnCode, MatrixCode
 from outputcodes._ground.planning import Planning, Size, three_classes
 from outputcodes._ground.tree_code import flat
 from outputcodes.codes.base import Code, Matrix, checked_integer
@@ -60,6 +60,11 @@ class AllPairs(Code):
     planning = Planning(quick=True, cost=10, unsuited=_too_many_pairs)
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
+        if k * k * (k - 1) // 2 > MOST_ENTRIES:
+            raise ValueError(
+                f"code='all-pairs' has {k * (k - 1) // 2} columns for {k} classes, which are too many; use "
+                "'one-vs-all' or 'tree'."
+            )
         first, second = np.triu_indices(k, 1)
         M = np.zeros((k, len(first)), dtype=np.int8)
         columns = np.arange(len(first))

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.choosing import to_six_digits
+from outputcodes._ground.drawn_code import Rows
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.tree_code import grown
 from outputcodes._ground.validation import take_rows
 from outputcodes.codes._data_driven import Array, DataDriven, labels_and_weight
 from outputcodes.codes._partition import ClassHistograms, exhaustive_search, floating_search
@@ -43,7 +44,8 @@ class DiscriminantTree(DataDriven):
     -----
     The search uses histograms by class, not rows: a node of c classes costs O(c³·d·bins), seconds for 100 classes.
     Decoders that ignore zeros, `LossBased(zeros="ignore")` or "attenuated-euclidean", suit rows with different numbers
-    of zeros.
+    of zeros. The nodes are those of a `Tree` code with two children each, of whose columns the published code has one;
+    it is a matrix, which these decoders read as a whole, and not searched by a beam.
 
     References
     ----------
@@ -82,7 +84,7 @@ class DiscriminantTree(DataDriven):
             )
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
-        return np.column_stack(self._tree(self._histograms(k, problem), k, {}))
+        return self._tree(self._histograms(k, problem), k, {})
 
     def _histograms(self, k: int, problem: Any) -> ClassHistograms:
         if self.features == "margins":
@@ -93,20 +95,18 @@ class DiscriminantTree(DataDriven):
             X = _numbers(take_rows(problem.X, problem.rows))
         return ClassHistograms(X, *labels_and_weight(problem), k, self.bins)
 
-    def _tree(self, histograms: ClassHistograms, k: int, used: Used) -> list[NDArray[np.int8]]:
+    def _tree(self, histograms: ClassHistograms, k: int, used: Used) -> Matrix:
         """Return the columns of a tree, if possible without the splits in `used`; add its splits to `used`."""
-        columns, nodes = [], [np.arange(k)]
-        while nodes:
-            classes = nodes.pop(0)
+
+        def split(classes: Rows, _: Any) -> list[tuple[Rows, Any]]:
             before = used.setdefault(classes.tobytes(), set())
             search = exhaustive_search if len(classes) <= max(2, self.exhaustive_up_to) else floating_search
             side = search(partial(histograms.information, classes), len(classes), before)
             before.add(side.tobytes())
-            column = np.zeros(k, dtype=np.int8)
-            column[classes] = np.where(side, 1, -1)
-            columns.append(column)
-            nodes += [branch for branch in (classes[~side], classes[side]) if len(branch) > 1]
-        return columns
+            return [(classes[~side], None), (classes[side], None)]
+
+        # A tree code has a column for each child of a node; of two children, one column is the negative of the other.
+        return grown(k, [(np.arange(k), None)], split).matrix()[:, 1::2]
 
 
 class Forest(DiscriminantTree):
@@ -156,7 +156,7 @@ class Forest(DiscriminantTree):
 
     def _from_problem(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         histograms, used = self._histograms(k, problem), Used()
-        columns = [column for _ in range(self.n_trees) for column in self._tree(histograms, k, used)]
+        columns = [column for _ in range(self.n_trees) for column in self._tree(histograms, k, used).T]
         return np.column_stack(list({column.tobytes(): column for column in columns}.values()))
 
 

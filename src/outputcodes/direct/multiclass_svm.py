@@ -181,7 +181,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         """Store the fitted attributes of a solution."""
         certificate = solution.certificate
         self.support_ = np.flatnonzero(solution.tau.any(axis=1))
-        self.dual_coef_ = np.ascontiguousarray(solution.tau[self.support_].T)
+        self.dual_coef_ = solution.tau.T[:, self.support_]
         self.n_support_ = np.count_nonzero(self.dual_coef_, axis=1)
         self.objective_, self.dual_gap_ = certificate.value, certificate.gap
         self.n_iter_ = max(1, certificate.iterations)

@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from outputcodes._ground.drawn_code import MatrixCode
 from outputcodes._ground.folds import Rows
-from outputcodes._ground.validation import take_rows
+from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._ground.words import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import code_for, rows_by_label
@@ -27,6 +28,8 @@ from outputcodes.selection.metrics import row_losses
 from outputcodes.selection.results import Cell, Decoded, Measurement
 from outputcodes.training import TrainedCode
 
+# Tables of more margins than these, 2 GiB, are not computed: only decoders that search read such codes.
+MOST_MARGINS = 1 << 28
 # A decoder, the labels that it predicts for the test rows, their probabilities where they are needed, and its time.
 Predictions = tuple[str, NDArray[Any], NDArray[np.float64] | None, float]
 
@@ -102,19 +105,34 @@ def measure(
 def _read(
     model: OutputCodeClassifier, trained: TrainedCode, X: Any, decoders: Mapping[str, Any], probable: bool
 ) -> Iterator[Predictions]:
-    """The margins of the test rows, read by each decoder that can serve the code."""
-    start = time.perf_counter()
-    F = model.margins(X)
-    shared = time.perf_counter() - start
+    """The margins of the test rows, read by each decoder that can serve the code.
+
+    Those that search a tree code compute the margins that they need; the others share a table of all, if it is small.
+    """
+    F, shared, (k, L) = None, 0.0, trained.code.shape
+    small = max(n_rows_of(X), k) * L <= MOST_MARGINS
     for name, given in decoders.items():
         decoder = resolved_for(given, trained.loss, trained.code)
+        if not (small or decoder.searches):
+            continue
         M = decoder.as_read(trained.code)
         if decoder.objection(M) is not None:
             continue
         decoder = trained.fit_decoder(decoder)
         if probable and not decoder.has_probabilities:
             decoder = trained.fit_decoder(with_softmax(decoder))
+        if F is None and not decoder.searches:
+            start = time.perf_counter()
+            F = model.margins(X)
+            shared = time.perf_counter() - start
         start = time.perf_counter()
+        if decoder.searches:
+            margins = model.margins_on_demand(X)
+            P = decoder.all_probabilities(margins, M) if probable else None
+            best = decoder.search(margins, M).classes[:, 0]
+            yield name, model.classes_[best], P, time.perf_counter() - start
+            continue
+        assert F is not None
         P = decoder.probabilities(F, M) if probable else None
         predicted = model.classes_[decoder.predict(F, M)]
         yield name, predicted, P, shared + time.perf_counter() - start
@@ -150,7 +168,8 @@ def attempt(cell: Cell, fold: int, measured: Callable[[], Measurement]) -> Measu
 def fixed_code(code: Any, classes: NDArray[Any], seed: int, order: NDArray[Any] | None = None) -> Any:
     """Return a code as rows by label, drawn once for all folds, so that a fold without some class keeps its row.
 
-    A code made from data is returned as it is: it is made in each fold. `order` is what y declares, if anything.
+    A code made from data is returned as it is, as it is made in each fold; and so is a code that is not written down.
+    `order` is what y declares, if anything.
 
     >>> fixed_code("one-vs-all", np.array(["a", "b", "c"]), 0)["a"]
     [1, -1, -1]
@@ -160,8 +179,10 @@ def fixed_code(code: Any, classes: NDArray[Any], seed: int, order: NDArray[Any] 
     _, resolved = code_for(code, classes, order)
     if resolved.needs_problem:
         return code
-    M = np.asarray(resolved.draw(len(classes), random_state=seed))
-    return dict(zip(classes.tolist(), M.tolist(), strict=True))
+    drawn = resolved.draw(len(classes), random_state=seed)
+    if not isinstance(drawn, MatrixCode):
+        return code
+    return dict(zip(classes.tolist(), drawn.matrix().tolist(), strict=True))
 
 
 def size(model: Any) -> int | None:

@@ -215,6 +215,7 @@ SPACES: dict[str, Space] = {
     "SmoothBoost": Space((_ROUNDS, Parameter("lam", (0.1, 0.3, 0.5), 0.5)), Cost(0.03, 0.9, 0.8, columns=0.1)),
     "DecisionTree": Space((_REGION,), Cost(0.02, rows=1.2, features=0.9, columns=0.3)),
     "MulticlassSVC": Space(_KERNEL, Cost(0.25, rows=2.0, features=0.4, columns=0.3)),
+    "NearestCentroids": Space((), Cost(0.002, rows=1.0, columns=0.2)),
     # Foreign systems. Boosters were measured at the reference, with four times its features, thrice its classes.
     # From 2,000 to 8,000 rows their powers are 0.2 to 0.6; these grow with the rows, so those here are larger.
     "LogisticRegression": Space((_C,), Cost(0.03, rows=0.9, columns=0.6)),

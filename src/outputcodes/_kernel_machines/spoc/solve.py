@@ -78,6 +78,10 @@ def solve(
         some = some.tocsr() if sparse.issparse(some) else np.ascontiguousarray(some, dtype=np.float64)
         by_feature, certificate = solve_vectors(problem, some, eta, start is not None, tol, max_iter, seed, run)
         M = by_feature[:, :k].T
-    full = np.zeros((n, k))
-    full[rows] = beta * problem.signed(eta)[:, :k]
-    return SpocSolution(full, M, certificate._replace(value=beta * certificate.value, gap=beta * certificate.gap))
+    tau = problem.signed(eta)[:, :k]
+    tau *= beta
+    if len(rows) < n:
+        full = np.zeros((n, k))
+        full[rows] = tau
+        tau = full
+    return SpocSolution(tau, M, certificate._replace(value=beta * certificate.value, gap=beta * certificate.gap))

@@ -17,6 +17,8 @@ from outputcodes._kernel_machines.spoc.reduced import BIG, certify, judge, reduc
 LEAD = 0.3
 # Violations below this share of the tolerance are ignored.
 NEGLIGIBLE = 0.01
+# With more classes, a step leaves most of them as they are: whole vectors of zeros are not added.
+FEW_CLASSES = 64
 # How many visits ahead an example is prefetched.
 AHEAD = 4
 
@@ -49,11 +51,22 @@ def add_scores(values, features, start, stop, shift, M, F):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True)
+def changes(step, first, last):  # type: ignore[no-untyped-def]
+    """Return whether any entry from first to last is not 0."""
+    found = False
+    for r in range(first, last):
+        found |= step[r] != 0
+    return found
+
+
+@njit(nogil=True, cache=True)
 def add_example(values, features, start, stop, shift, M, step):  # type: ignore[no-untyped-def]
     """Add M[feature of s] += values[s] · step, for s from start to stop; M is flat."""
     first, last, before = np.uint64(start), np.uint64(stop), np.uint64(shift)
     for at in range(0, step.size, 2 * LANES):
         beside = min(at + LANES, step.size - LANES)
+        if step.size > FEW_CLASSES and not changes(step, at, beside + LANES):
+            continue
         own, other = load(step, at), load(step, beside)
         for s in range(first, last):
             x, row = spread(values[s]), features[s - before] * step.size

@@ -18,6 +18,8 @@ from outputcodes._kernel_machines.spoc.steps import certify_vectors, descend
 VALUES_A_CALL = 1 << 26
 # Epochs between two calls of `prolong`.
 STRIDE = 128
+# Larger dual variables and weights than these, 512 MiB, are not copied for it.
+MOST_COPIED = 1 << 26
 # Epochs after which all examples become active again, even if the active ones have not reached the tolerance.
 RECALL = 8 * STRIDE
 
@@ -67,6 +69,7 @@ def solve_vectors(
                 change, way = eta - before[0], M - before[1]
                 gain = float(np.vdot(change, problem.targets[problem.target]) - np.vdot(M, way))
                 M += problem.prolong(slice(None), eta, change, gain, float(np.vdot(way, way))) * way
-            before = eta.copy(), M.copy()
+            if eta.size + M.size <= MOST_COPIED:
+                before = eta.copy(), M.copy()
             if counts[2] % RECALL == 0:
                 counts[:2], worst[:] = (-1, n), (0.0, np.inf)

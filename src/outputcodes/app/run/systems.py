@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes._ground.planning import (
     Planning,
+    few_classes,
     first_reason,
     many_classes,
     too_long_to_boost,
@@ -29,7 +30,7 @@ from outputcodes.app.tables import Schema, categorical_features, preprocessing
 from outputcodes.app.tables.preprocessing import ORDER
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.direct import MulticlassSVC
+from outputcodes.direct import MulticlassSVC, NearestCentroids
 from outputcodes.learners import LEARNERS
 from outputcodes.learners.names import default_learner
 from outputcodes.selection.measure import fixed_code
@@ -54,6 +55,7 @@ KERNEL, BOOSTING = first_reason(too_many_rows, many_classes), first_reason(too_l
 
 # Output codes are measured against these. To add one, add its line.
 SYSTEMS: dict[str, System] = {
+    "nearest-centroid": System(NearestCentroids, Planning(quick=True, cost=3, unsuited=few_classes)),
     "maxent": System(lambda: LogisticRegression(max_iter=1000), Planning(quick=True, cost=5, unsuited=many_classes)),
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10, unsuited=many_classes)),
     # Its predictions are then those with the largest score, of which probabilities can be made.

@@ -167,7 +167,7 @@ class LinearSVM(LinearLearner):
         fitted = self._fitted(data, theta, certificate)
         if self.prune is None or self.prune == "auto":
             return fitted
-        return without_small_weights(fitted, data.X, rows, float(self.prune))
+        return without_small_weights(fitted, data.X, rows, weight, float(self.prune))
 
     def _fit_nodes(
         self, data: LinearData, y: Rows, code: TreeCode, weight: Array | None, rows: Rows | None, n_jobs: Any, seed: int

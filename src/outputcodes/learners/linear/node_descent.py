@@ -30,14 +30,15 @@ VALUES_PER_BATCH = 1 << 18
 def solve_tree(X: Any, y: Rows, code: TreeCode, weight: Array | None, rows: Rows, settings: Settings,
                run: Run, seed: int) -> FittedSparseLinear:  # fmt: skip
     """Train all columns of a tree code on some rows of X (csr)."""
-    L, scale = code.shape[1], feature_scale(X).astype(np.float32)
+    L, scale = code.shape[1], feature_scale(X, rows, weight).astype(np.float32)
     solver = NodeSolver(X, None if weight is None else weight.astype(np.float32), scale, settings, seed)
     by_tree = [_in_order(code, y, rows, tree) for tree in range(code.n_trees)]
     answer, sent = _Answer(L), _Sent.of([])
     for level in range(code.depth):
         jobs: list[Job] = []
         for node in code.nodes(level):
-            jobs += _tiles(node, *_rows_of(by_tree[code.tree_of(node)], node), sent.to(node.number))
+            is_leaf = bool((code.child[node.first : node.last] < 0).all())
+            jobs += _tiles(node, *_rows_of(by_tree[code.tree_of(node)], node), sent.to(node.number), is_leaf)
         sent_on: list[tuple[Rows, Rows]] = []
         for batch in run(solver.solve_batch, _batches(jobs, X)):
             for job, solved in batch:
@@ -62,12 +63,12 @@ def _rows_of(in_order: tuple[Rows, Rows], node: Node) -> tuple[Rows, Rows]:
     return rows[begin:end], np.searchsorted(node.starts, place[begin:end], side="right") - 1
 
 
-def _tiles(node: Node, rows: Rows, own: Rows, others: Rows) -> Iterator[Job]:
+def _tiles(node: Node, rows: Rows, own: Rows, others: Rows, is_leaf: bool) -> Iterator[Job]:
     """Yield the tiles of a node, of similar width."""
     m = node.last - node.first
     cuts = np.linspace(0, m, -(-m // WIDEST_TILE) + 1).astype(int)
     for first, last in pairwise(cuts):
-        yield Job(node, int(first), int(last), rows, own, others)
+        yield Job(node, int(first), int(last), rows, own, others, is_leaf)
 
 
 def _batches(jobs: list[Job], X: Any) -> list[list[Job]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._ground.single_lanes import LANES, any_greater, load, spread, store, where_greater
+from outputcodes._ground.lanes import SINGLE_LANES as LANES
+from outputcodes._ground.lanes import any_greater, load, spread, store, where_greater
 
 # load(SIGNS, 2·LANES - 1 - j) is +1 in lane j and -1 elsewhere; load(SIGNS, 0) is -1 in all lanes.
 SIGNS = np.full(3 * LANES, -1, dtype=np.float32)
@@ -38,7 +39,7 @@ def descend(order, rows, own, cost, norms, constant, squared, small, whole, stat
         D = np.float32(0.5) / cost[i] if squared else np.float32(0)
         curve, bound = spread(D), spread(UNBOUNDED if squared else cost[i])
         step = spread(np.float32(1) / (norms[i] + D))
-        begin, end = indptr[i], indptr[i + 1]
+        begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + 1])  # no test for negative places in the loops
         for c in range(0, width, LANES):
             place = (i * width + c) // LANES
             if still[place] and not whole:
@@ -72,7 +73,7 @@ def scores(rows, i, constant, w, width, f):  # type: ignore[no-untyped-def]
     last = w.size - width
     for c in range(0, width, LANES):
         total = spread(constant) * load(w, last + c)
-        for s in range(indptr[i], indptr[i + 1]):
+        for s in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
             total = total + spread(data[s]) * load(w, np.int64(indices[s]) * width + c)
         store(f, c, total)
 
@@ -113,21 +114,29 @@ def send_down(rows, own, constant, w, width, m, least, chosen):  # type: ignore[
 
     chosen = (column, score) of the best column of each row is written.
     """
-    f = np.empty(width, np.float32)
+    data, indices, indptr = rows
+    f, factor, last = np.empty(LANES, np.float32), spread(constant), w.size - width
     row, column = np.empty(own.size, np.int64), np.empty(own.size, np.int64)
     found = 0
     for i in range(own.size):
-        scores(rows, i, constant, w, width, f)
-        best = 0
-        for j in range(m):
-            if f[j] > f[best]:
-                best = j
-            if j != own[i] and f[j] >= least:
-                if found == row.size:
-                    row, column = np.append(row, row), np.append(column, column)
-                row[found], column[found] = i, j
-                found += 1
-        chosen[0][i], chosen[1][i] = best, f[best]
+        best, most = 0, -UNBOUNDED
+        for c in range(0, width, LANES):
+            total = factor * load(w, last + c)
+            for s in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                total = total + spread(data[s]) * load(w, np.int64(indices[s]) * width + c)
+            # `least` itself counts too, and is found by what is just below it.
+            if not any_greater(total, spread(min(most, least - np.float32(1e-3)))):
+                continue
+            store(f, 0, total)
+            for j in range(c, min(c + LANES, m)):
+                if f[j - c] > most:
+                    best, most = j, f[j - c]
+                if j != own[i] and f[j - c] >= least:
+                    if found == row.size:
+                        row, column = np.append(row, row), np.append(column, column)
+                    row[found], column[found] = i, j
+                    found += 1
+        chosen[0][i], chosen[1][i] = best, most
     return row[:found], column[:found]
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.lanes import SINGLE_LANES as LANES
+from outputcodes._ground.lanes import aligned_zeros, padded
 from outputcodes._ground.local_rows import local_rows, unnumbered
-from outputcodes._ground.single_lanes import LANES, aligned_zeros, padded
 from outputcodes._ground.tree_code import Node
 from outputcodes.learners.linear.node_kernels import (
     SIGNS,
@@ -66,7 +67,7 @@ class Job(NamedTuple):
     """A tile of a node's columns, `first`..`last` - 1 of them, and the rows that they are trained on.
 
     `own` is the column, counted from the node's first, of the child that a row is below; `others` are rows from
-    elsewhere, negative in all columns.
+    elsewhere, negative in all columns. Below a leaf there are no nodes, and no rows are sent there.
     """
 
     node: Node
@@ -75,6 +76,7 @@ class Job(NamedTuple):
     rows: Rows
     own: Rows
     others: Rows
+    is_leaf: bool
 
 
 class Best(NamedTuple):
@@ -113,13 +115,13 @@ class Scratch:
 
     def __init__(self, n_features: int) -> None:
         self.numbers = unnumbered(n_features)
-        self.tables = [aligned_zeros(0), aligned_zeros(0)]
+        self.tables = [aligned_zeros(0, dtype=np.float32), aligned_zeros(0, dtype=np.float32)]
 
     def zeros(self, *sizes: int) -> list[Singles]:
         """Return two flat tables of zeros."""
         for q, size in enumerate(sizes):
             if self.tables[q].size < size:
-                self.tables[q] = aligned_zeros(size)
+                self.tables[q] = aligned_zeros(size, dtype=np.float32)
             else:
                 self.tables[q][:size] = 0
         return [table[:size] for table, size in zip(self.tables, sizes, strict=True)]
@@ -130,6 +132,7 @@ class NodeSolver:
 
     def __init__(self, X: Any, weight: Singles | None, scale: Singles, settings: Settings, seed: int) -> None:
         self.X, self.weight, self.scale, self.settings, self.seed = X, weight, scale, settings, seed
+        self.squares = _squared_norms(X.data, X.indptr)
 
     def solve_batch(self, jobs: list[Job]) -> list[tuple[Job, Solved]]:
         """Solve some tiles in turn."""
@@ -145,7 +148,7 @@ class NodeSolver:
         data, indices, indptr, features = local_rows(self.X, every, scratch.numbers)
         local, width, constant = (data, indices, indptr), padded(m), np.float32(settings.constant)
         # An empty row without a constant reaches its bound in one visit with any tiny norm.
-        norms = np.maximum(_squared_norms(data, indptr) + constant**2, np.float32(1e-30))
+        norms = np.maximum(self.squares[every] + constant**2, np.float32(1e-30))
         cost = np.full(len(every), settings.C, dtype=np.float32)
         if self.weight is not None:
             cost *= self.weight[every]
@@ -157,7 +160,8 @@ class NodeSolver:
         w = state[2]
         count = np.empty(len(features), dtype=np.int32)
         dropped = drop_small(w, width, m, features, self.scale, np.float32(settings.prune), count)
-        least, after = np.float32(np.inf if settings.confused is None else settings.confused), _nothing(len(every))
+        confused = None if job.is_leaf else settings.confused
+        least, after = np.float32(np.inf if confused is None else confused), _nothing(len(every))
         sent, column = send_down(local, lane, constant, w, width, m, least, after)
         lanes, values = np.empty(count.sum(), dtype=np.uint8), np.empty(count.sum(), dtype=np.float32)
         take_out(w, width, m, count, lanes, values)
@@ -169,14 +173,15 @@ class NodeSolver:
     def _descend(self, rng: np.random.Generator, local: Any, lane: NDArray[np.int32], costs: Any, state: Any,
                  width: int, m: int, best: Best) -> tuple[Array, int]:  # fmt: skip
         """Run epochs until nothing changes, the gaps are small or there were enough; return the relative gaps."""
-        settings, n, epochs = self.settings, len(lane), 0
+        settings, n, epochs, order = self.settings, len(lane), 0, np.empty(0, dtype=np.int32)
         cost, _, constant, squared = costs
         small = np.float32(0.0 if settings.tol is not None else SMALL_CHANGE**2)
         most = min(EPOCHS, settings.max_iter) if settings.tol is None else settings.max_iter
         while True:
             for _ in range(min(EPOCHS, most - epochs)):
                 whole = epochs % WHOLE_EVERY == 0
-                order = rng.permutation(n).astype(np.int32)
+                # Back along the same way costs less than a new one.
+                order = rng.permutation(n).astype(np.int32) if epochs % 2 == 0 else order[::-1].copy()
                 changed = descend(order, local, lane, *costs, small, whole, state, width)
                 epochs += 1
                 if whole and not changed:

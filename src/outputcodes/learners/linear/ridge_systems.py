@@ -3,7 +3,8 @@
 With a_r the weight of class r in a group of columns, N = Σ a_r n_r, m = Σ a_r s_r / N and G = Σ a_r G_r − N m mᵀ, where
 n_r, s_r, G_r are the weight, the sum of rows and the Gram matrix of class r, the weights of a column with entries t_r
 solve (G + alpha·I) w = Σ a_r t_r (s_r − n_r m), and its intercept is Σ a_r t_r n_r / N − m·w. With more features than
-rows, and for pairs of small classes, which share factors, the same w is computed in row space.
+rows, and for pairs of small classes, which share factors, the same w is computed in row space; and on many sparse rows
+of many features by conjugate gradients, without any matrix.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scipy import linalg
 from scipy.linalg.blas import dsymm, dsyr, dsyrk
 
 from outputcodes._ground.blocks import over_blocks
+from outputcodes.learners.linear.ridge_gradients import TILE, GradientSystem
 from outputcodes.learners.linear.ridge_pairs import Head, PairSolution, dense, gram, pays
 
 Rows = NDArray[np.intp]
@@ -31,6 +33,11 @@ Array = NDArray[np.float64]
 FEW_PENALTIES = 2
 # The Gram matrices of all classes are kept up to 1 GiB in total; above, each group of columns computes its own.
 MOST_GRAM_VALUES = 1 << 27
+# Systems of at most so many unknowns are always factorised; so are larger ones up to MOST_GRAM_VALUES unless, at so
+# many multiplications for each value of X and column, conjugate gradients are cheaper.
+ALWAYS_FACTORISED, PRICE_OF_A_VALUE = 2000, 3000
+# Leverages need a factor: that of a larger matrix than 4 GiB is refused.
+MOST_FACTOR_VALUES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,8 @@ class Group:
     """The solution of the columns that have the same classes with the same weights.
 
     `residual` is that of the linear system relative to its right-hand side. `leverage` (n,) is the influence of each
-    row on its own fit, including its weight; None unless requested.
+    row on its own fit, including its weight; None unless requested. `steps` are those of conjugate gradients; 1 for a
+    factorisation.
     """
 
     columns: Rows
@@ -46,6 +54,7 @@ class Group:
     intercept: Array
     residual: Array
     leverage: Array | None
+    steps: int = 1
 
 
 class Systems:
@@ -60,7 +69,7 @@ class Systems:
         self.alpha = alpha
         members = sp.csr_array((self.mass, self._rows, self.start), shape=(n_classes, X.shape[0]))
         self.totals: Array = members.sum(axis=1)
-        self.sums = dense(members @ X)
+        self.sums = members @ X
         # The Gram matrices of all rows in row space, of each class, or of the classes in one set of columns.
         self._known: dict[Any, Any] = {}
         # Returns the Gram matrix of all rows if it is known from elsewhere.
@@ -87,21 +96,23 @@ class Systems:
         solved = {} if leverage else self._pairs(patterns, [M[:, own].astype(np.float64) for own in members], n_jobs)
         left = [g for g in range(len(members)) if g not in solved]
         (n, d), k = self.shape, len(M)
+        by_steps = [g for g in left if self._is_cheaper_by_steps(patterns[:, g], len(members[g]), leverage)]
+        left = [g for g in left if g not in set(by_steps)]
         in_row_space = d > n
         shared: list[Array] = []
-        if in_row_space and left:
+        if in_row_space and left and n * n <= MOST_GRAM_VALUES:
             shared = [self._once("rows", lambda: gram(self.X))]
-        elif len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
+        elif not in_row_space and len(left) > 1 and k * d * d <= MOST_GRAM_VALUES:
             sizes = np.diff(self.start)
             of_class = [partial(self.gram, np.arange(k) == r, n_jobs) for r in range(k)]
             shared = [self._once(r, of_class[r]) if sizes[r] else np.empty((0, 0)) for r in range(k)]
 
         def solve_group(g: int) -> Group:
             a, t = patterns[:, g], M[:, members[g]].astype(np.float64)
-            mean = (a @ self.sums) / (a @ self.totals)
-            target_mean = (a * self.totals) @ t / (a @ self.totals)
+            mean, target_mean = self._means(a, t)
             if in_row_space:
-                solution = self._in_row_space(shared[0], a, mean, t - target_mean, leverage)
+                kernel = shared[0] if shared else None
+                solution = self._in_row_space(kernel, a, mean, t - target_mean, leverage)
             else:
                 total = _weighted_sum(a, shared) if shared else self._of_group(a, n_jobs if len(left) == 1 else 1, left)
                 solution = self._in_feature_space(total, a, mean, t, leverage)
@@ -114,8 +125,44 @@ class Systems:
             return Group(members[g], coef, target_mean - mean @ coef, residual, h)
 
         groups = over_blocks(solve_group, left, n_jobs if len(left) > 1 else 1)
+        groups += [self._by_steps(members[g], patterns[:, g], M[:, members[g]], n_jobs) for g in by_steps]
         pairs = [Group(members[g], *solution, None) for g, solution in solved.items()]
         return pairs + groups
+
+    def _means(self, a: Array, t: Array) -> tuple[Array, Array]:
+        """Return the means of the rows and of the targets (k, columns) under the weights a of the classes."""
+        return (a @ self.sums) / (a @ self.totals), (a * self.totals) @ t / (a @ self.totals)
+
+    def _is_cheaper_by_steps(self, a: Array, n_columns: int, leverage: bool) -> bool:
+        """Return whether conjugate gradients are cheaper than a factor, or than the memory for one."""
+        rows, d = int(np.diff(self.start)[a > 0].sum()), self.shape[1]
+        m = min(rows, d)
+        if leverage and m * m > MOST_FACTOR_VALUES:
+            raise ValueError(
+                f"Leave-one-out margins of {rows} rows and {d} features need a matrix of {m} × {m} numbers, which is "
+                "too large; use folds, such as cv=5."
+            )
+        if leverage or not sp.issparse(self._given) or m <= ALWAYS_FACTORISED:
+            return False
+        return m * m > MOST_GRAM_VALUES or bool(PRICE_OF_A_VALUE * (self.X.nnz + 3 * d) * n_columns < m**3 / 3)
+
+    def _by_steps(self, columns: Rows, a: Array, t: NDArray[np.int8], n_jobs: int | None) -> Group:
+        """Solve a group by conjugate gradients, a tile of columns at a time."""
+        mean, target_mean = self._means(a, t.astype(np.float64))
+        seen, mass = self._seen(a), self._mass(a)
+        system = GradientSystem(self.X if len(seen) == len(mass) else self.X[seen], mass[seen], mean, self.alpha)
+        scale, transposed = system.scale, sp.csr_array(self.sums.T)
+        coef, residual = np.empty((len(mean), len(columns))), np.empty(len(columns))
+
+        def solve_tile(tile: slice) -> int:
+            own = a[:, None] * t[:, tile]
+            right = transposed @ own - np.outer(mean, self.totals @ own)
+            coef[:, tile], residual[tile], steps = system.solve(right, scale)
+            return steps
+
+        tiles = [slice(first, min(first + TILE, len(columns))) for first in range(0, len(columns), TILE)]
+        steps = max(over_blocks(solve_tile, tiles, n_jobs))
+        return Group(columns, coef, target_mean - mean @ coef, residual, None, steps)
 
     def _pairs(self, patterns: Array, targets: list[Array], n_jobs: int | None) -> dict[int, PairSolution]:
         """Solve the groups of two small classes, unless nearly singular; return them by their position in patterns."""
@@ -232,12 +279,13 @@ class Systems:
         return coef, _relative(shifted[:, None] * (vectors.T @ coef) - turned, turned)
 
     def _in_row_space(
-        self, kernel: Array, a: Array, mean: Array, centred_t: Array, leverage: bool
+        self, kernel: Array | None, a: Array, mean: Array, centred_t: Array, leverage: bool
     ) -> tuple[Array, Array, Array | None]:
         seen = self._seen(a)
         X, root = self.X[seen], np.sqrt(self._mass(a)[seen])
         drift = X @ mean
-        centred = root[:, None] * (kernel[np.ix_(seen, seen)] - drift[:, None] - drift + mean @ mean) * root
+        own = gram(X) if kernel is None else kernel[np.ix_(seen, seen)]
+        centred = root[:, None] * (own - drift[:, None] - drift + mean @ mean) * root
         system = centred + self.alpha * np.eye(len(root))
         right = root[:, None] * np.repeat(centred_t, np.diff(self.start), axis=0)[seen]
         dual, apply_inverse = _solved(np.triu(system), right)

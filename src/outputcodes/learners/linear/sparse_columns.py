@@ -100,20 +100,33 @@ class FittedSparseLinear(FittedColumns):
         return self.intercept.astype(np.float64)
 
 
-def feature_scale(X: Any) -> Array:
-    """Return the root mean square of the non-zero values of each feature, dense or csr."""
+def feature_scale(X: Any, rows: Rows, weight: Array | None) -> Array:
+    """Return the root mean square of the non-zero values of each feature in some rows of X, dense or csr.
+
+    A weight counts as a row that is there so many times.
+
+    >>> feature_scale(np.array([[3.0, 0], [4, 2], [9, 9]]), np.array([0, 1]), np.array([1.0, 3.0, 5.0]))
+    array([3.77491722, 2.        ])
+    """
+    X = X if len(rows) == X.shape[0] and np.array_equal(rows, np.arange(len(rows))) else X[rows]
+    mass = None if weight is None else weight[rows]
     if scipy.sparse.issparse(X):
-        count = np.bincount(X.indices, minlength=X.shape[1])
-        squares = np.bincount(X.indices, weights=np.square(X.data, dtype=np.float64), minlength=X.shape[1])
+        times = None if mass is None else np.repeat(mass, np.diff(X.indptr))
+        squares = np.square(X.data, dtype=np.float64) if times is None else times * np.square(X.data, dtype=np.float64)
+        count = np.bincount(X.indices, weights=times, minlength=X.shape[1])
+        squares = np.bincount(X.indices, weights=squares, minlength=X.shape[1])
     else:
-        count, squares = np.count_nonzero(X, axis=0), np.einsum("ij,ij->j", X, X)
-    scale: Array = np.sqrt(squares / np.maximum(count, 1))
+        mass = np.ones(len(X)) if mass is None else mass
+        count, squares = mass @ (X != 0), np.einsum("i,ij,ij->j", mass, X, X)
+    scale: Array = np.sqrt(squares / np.where(count > 0, count, 1))
     return scale
 
 
-def without_small_weights(fitted: FittedLinear, X: Any, rows: Rows, prune: float) -> FittedSparseLinear:
+def without_small_weights(
+    fitted: FittedLinear, X: Any, rows: Rows, weight: Array | None, prune: float
+) -> FittedSparseLinear:
     """Return linear columns as sparse ones, without the weights that `prune` drops."""
-    scale = feature_scale(X)
+    scale = feature_scale(X, rows, weight)
     weights = np.where(np.abs(fitted.coef) * scale[:, None] < prune, 0.0, fitted.coef)
     left, dropped = np.count_nonzero(weights), np.count_nonzero(fitted.coef) - np.count_nonzero(weights)
     changed = 0

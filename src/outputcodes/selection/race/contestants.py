@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +19,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes._ground.counted_texts import CountedTexts
+from outputcodes._ground.planning import MANY_CLASSES
 from outputcodes._ground.validation import unknown_name
 from outputcodes.boosting import AdaBoostMH, GradientBoost
 from outputcodes.classifier import OutputCodeClassifier
-from outputcodes.direct import MulticlassSVC
+from outputcodes.direct import MulticlassSVC, NearestCentroids
 from outputcodes.learners import LEARNERS
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
@@ -31,6 +33,8 @@ from outputcodes.selection.renumbered import Renumbered
 # A code with a column for every pair of more classes than this has too many columns.
 MOST_CLASSES_IN_PAIRS = 40
 PAIRS = "all-pairs"
+# The code of many classes.
+TREE = "tree"
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Contestant:
     categories : {"codes", "kinds", "numbers"}
         How it knows categories: by places in `categorical_features`, if it has that parameter; by the kinds of the
         columns of a data frame; or by places in `cat_features`, as whole numbers.
+    fewest, most : float
+        Numbers of classes: outside them it takes part only if it is named.
     """
 
     family: str
@@ -59,6 +65,12 @@ class Contestant:
     needs: str = ""
     tuned: bool = True
     categories: Literal["codes", "kinds", "numbers"] = "codes"
+    fewest: float = 2
+    most: float = MANY_CLASSES
+
+    def suits(self, k: int) -> bool:
+        """Return whether it takes part with k classes if nothing is named."""
+        return self.fewest <= k <= self.most
 
     @property
     def is_here(self) -> bool:
@@ -66,8 +78,12 @@ class Contestant:
         return not self.needs or importlib.util.find_spec(self.needs) is not None
 
 
-def _learner(family: str, name: str, *codes: str) -> Contestant:
-    return Contestant(family, LEARNERS[name], codes)
+def _learner(family: str, name: str, *codes: str, most: float = MANY_CLASSES) -> Contestant:
+    return Contestant(family, LEARNERS[name], codes, most=most)
+
+
+def _linear(name: str) -> Contestant:
+    return _learner("linear", name, "one-vs-all", PAIRS, TREE, most=math.inf)
 
 
 def _foreign(
@@ -86,18 +102,19 @@ _FOREST: dict[str, Any] = {"n_jobs": 1}
 
 # In the order in which they start: of each family, what is quick and often good comes first.
 CONTESTANTS: dict[str, Contestant] = {
-    "gradient-boost": Contestant("boosted trees", GradientBoost),
+    "gradient-boost": Contestant("boosted trees", GradientBoost, most=math.inf),
     "extra-trees": Contestant("forests", partial(ExtraTreesClassifier, **_FOREST)),
     "kernel-svm": _learner("kernels", "kernel-svm", "one-vs-all", PAIRS, "dense"),
-    "logistic": _learner("linear", "logistic", "one-vs-all", PAIRS),
+    "logistic": _linear("logistic"),
     "neighbours": Contestant("neighbours", partial(KNeighborsClassifier, weights="distance", algorithm="brute")),
+    "nearest-centroid": Contestant("neighbours", NearestCentroids, fewest=MANY_CLASSES + 1, most=math.inf),
     "tree": _learner("trees", "tree", "dense", PAIRS, "one-vs-all"),
     "adaboost-mh": Contestant("boosters", AdaBoostMH),
     "random-forest": Contestant("forests", partial(RandomForestClassifier, **_FOREST)),
     "multiclass-svc": Contestant("kernels", MulticlassSVC),
     "maxent": Contestant("linear", partial(LogisticRegression, max_iter=500)),
-    "linear-svm": _learner("linear", "linear-svm", "one-vs-all", PAIRS),
-    "ridge": _learner("linear", "ridge", "one-vs-all", PAIRS),
+    "linear-svm": _linear("linear-svm"),
+    "ridge": _linear("ridge"),
     "stumps": _learner("boosters", "stumps", "dense", PAIRS),
     "decision-tree": Contestant("trees", DecisionTreeClassifier),
     "hist-gradient-boosting": Contestant("boosted trees", HistGradientBoostingClassifier),
@@ -138,15 +155,15 @@ def _short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def chosen_contestants(given: Any, X: Any) -> dict[str, Contestant]:
-    """Return the contestants that are asked for, or all that are installed and can read X.
+def chosen_contestants(given: Any, X: Any, k: int) -> dict[str, Contestant]:
+    """Return the contestants that are asked for, or all that are installed, suit k classes and can read X.
 
     >>> from sklearn.svm import SVC
-    >>> [one.family for one in chosen_contestants({"mine": SVC()}, None).values()]
+    >>> [one.family for one in chosen_contestants({"mine": SVC()}, None, 3).values()]
     ['mine']
     """
     if given is None:
-        here = {name: one for name, one in CONTESTANTS.items() if one.is_here}
+        here = {name: one for name, one in CONTESTANTS.items() if one.is_here and one.suits(k)}
         return {name: one for name, one in here.items() if not sparse.issparse(X) or _tags(one).sparse}
     found = [given] if isinstance(given, str) else given
     if not found:
@@ -171,6 +188,8 @@ def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:
         codes = codes[:1]
     if k > MOST_CLASSES_IN_PAIRS:
         codes = tuple(code for code in codes if code != PAIRS)
+    if k <= MANY_CLASSES and len(codes) > 1:
+        codes = tuple(code for code in codes if code != TREE)
     return codes or ("",)
 
 

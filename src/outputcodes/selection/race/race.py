@@ -169,7 +169,7 @@ class Race(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "Every class in y has one row; none could be tested on rows that are not trained: add rows."
             )
-        contestants, kinds = chosen_contestants(self.contestants, X), kinds_of(X)
+        contestants, kinds = chosen_contestants(self.contestants, X, len(self.classes_)), kinds_of(X)
         most, together = MOST_TEXTS if kinds.sentences else MOST_HELD_OUT, check_groups(groups, len(numbers))
         folds = race_folds(numbers, seed, most, self.cv, together)
         # Words are counted once for all trainings; each learns from those of its own rows.

@@ -1,0 +1,92 @@
+"""NearestCentroids: the class whose mean is nearest, for many classes and sparse rows."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.sizes import linear_scores, refuse_huge
+from outputcodes._ground.validation import check_classes, check_targets, check_weight, validated
+
+Array = NDArray[np.float64]
+
+
+class NearestCentroids(ClassifierMixin, BaseEstimator):
+    """The class whose mean is nearest to a row in Euclidean distance: a baseline that has nothing to tune.
+
+    The means of sparse rows are sparse: training and prediction need no array of rows by features, which scikit-learn's
+    `NearestCentroid` has. Ties go to the first class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    centroids_ : ndarray or csr_array of shape (k, d)
+        The mean of the rows of each class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NearestCentroids().fit(X, y).predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    """
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Compute the mean of the rows of each class; rows of weight zero are left out."""
+        X = validated(self, X, **_CHECKS)
+        refuse_huge(X)
+        labels = check_targets(self, X, y)
+        weight = check_weight(sample_weight, len(labels))
+        rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
+        self.classes_ = check_classes(labels[rows])
+        number, mass = np.searchsorted(self.classes_, labels[rows]), np.ones(len(rows))
+        if weight is not None:
+            mass = weight[rows]
+        share = mass / np.bincount(number, weights=mass)[number]
+        members = sp.csr_array((share, (number, rows)), shape=(len(self.classes_), len(labels)))
+        self.centroids_ = members @ X
+        # Near the rows, products lose fewer digits.
+        self._centre_ = np.zeros(X.shape[1]) if sp.issparse(X) else self.centroids_.mean(axis=0)
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the (n, k) scores, half of the squared distances with a minus sign up to a constant of each row.
+
+        With two classes, the score of the second minus that of the first, (n,).
+        """
+        D = self._scores(self._checked(X))
+        return D if len(self.classes_) > 2 else D[:, 1] - D[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the nearest mean, without holding all scores in memory."""
+        X = self._checked(X)
+        best = [self._scores(X[rows]).argmax(axis=1) for rows in row_blocks(X.shape[0], len(self.classes_))]
+        predicted: NDArray[Any] = self.classes_[np.concatenate(best)]
+        return predicted
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validated(self, X, reset=False, **_CHECKS)
+
+    def _scores(self, X: Any) -> Array:
+        if sp.issparse(self.centroids_):
+            half = 0.5 * np.asarray(self.centroids_.multiply(self.centroids_).sum(axis=1)).ravel()
+            products = X @ self.centroids_.T
+            return np.asarray(products.toarray() if sp.issparse(products) else products) - half
+        means = self.centroids_ - self._centre_
+        half = 0.5 * np.einsum("ij,ij->i", means, means) + self._centre_ @ means.T
+        return linear_scores(X, means.T, -half)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
