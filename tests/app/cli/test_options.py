@@ -322,21 +322,12 @@ def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
         raise backend.DeviceError("no GPU was found")
 
     monkeypatch.setattr(backend, "_cuda", none)
-    words = (
-        "compare",
-        "--exhaustive",
-        fruit,
-        "--learners",
-        "ridge,kernel-svm",
-        "--codes",
-        "one-vs-all",
-        "--cv",
-        "3",
-        "--device",
-    )
+    full = ("compare", "--exhaustive", fruit, "--codes", "one-vs-all", "--cv", "3", "--device")
+    words = (*full[:-1], "--learners", "ridge,kernel-svm", "--device")
+    race = ("compare", fruit, "--time-limit", "5", "--learners", "kernel-svm", "--device", "cuda")
     fit = ("fit", fruit, "--learner", "kernel-svm", "--out", tmp_path / "m.skops")
     asked = {"--device": run(*words, "cuda"), "--param": run(*fit, "--param", "device=cuda")}
-    asked["--device "] = run(*fit, "--device", "cuda")
+    asked |= {"--device ": run(*fit, "--device", "cuda"), "--device  ": run(*race)}
     for option, refused in asked.items():
         own = f"{option} device=cpu" if option == "--param" else "--device cpu"
         assert (refused.code, refused.err.count("\n")) == (2, 1)
@@ -346,19 +337,7 @@ def test_a_gpu_that_is_not_there(run, fruit, tmp_path, monkeypatch):
     assert done.err.count("--device 'auto' uses the CPU: no GPU was found.") == 1
     assert "kernel-svm" in done.out
     # What needs no GPU does not ask for one.
-    done = run(
-        "compare",
-        "--exhaustive",
-        fruit,
-        "--learners",
-        "ridge",
-        "--codes",
-        "one-vs-all",
-        "--cv",
-        "3",
-        "--device",
-        "cuda",
-    )
+    done = run(*full, "cuda", "--learners", "ridge")
     assert (done.code, done.err) == (0, "")
     done = run("fit", fruit, "--learner", "ridge", "--device", "cuda", "--out", tmp_path / "m.skops")
     assert "--device 'cuda' is for learners that can be trained on a GPU: name one of them, kernel-svm." in done.err

@@ -12,7 +12,7 @@ from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
 from outputcodes.app.run import make_plan
 from outputcodes.learners import KernelSVM
-from outputcodes.selection import BoundSearch, GridSearch
+from outputcodes.selection import BoundSearch, GridSearch, Race
 from stand_in_device import StandIn
 
 
@@ -223,6 +223,18 @@ def test_a_grid_search_follows_the_device(device, sample):
     assert search["cuda"].best_estimator_.columns_.device == "cuda"
     # One Gram matrix for each gamma serves all folds, and the last fit has one more.
     assert device.grams <= 4
+
+
+def test_a_race_follows_the_device(device, sample):
+    X, y = sample
+    names = ["kernel-svm", "ridge"]
+    race = Race(None, contestants=names, blend=False, device="cuda", random_state=0).fit(X, y)
+    assert device.grams > 0
+    plain = Race(None, contestants=names, blend=False, random_state=0).fit(X, y)
+    assert (race.predict(X) == plain.predict(X)).mean() > 0.98
+    assert race.winner_ == plain.winner_
+    assert "kernel-svm" in race.winner_[0]
+    assert race.model_.models[0][-1].columns_.device == "cuda"
 
 
 def test_without_a_gpu(monkeypatch):

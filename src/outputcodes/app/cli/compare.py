@@ -72,9 +72,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
     jobs: Annotated[int, typer.Option(help="Trainings at a time; with --exhaustive, columns.")] = 1,
-    device: Annotated[
-        str, typer.Option(help="With --exhaustive: where kernel SVMs are trained: cpu, cuda (a GPU) or auto.")
-    ] = "cpu",
+    device: _options.Device = "cpu",
     seed: _options.Seed = 0,
     target: _options.Target = None,
     identifier: _options.Identifier = None,
@@ -97,7 +95,6 @@ def compare(
         run.load_plugins(plugin or ())
         if not exhaustive:
             given = {"--codes": codes, "--decoders": decoders, "--order": order}
-            given |= {"--device": None if device == "cpu" else device}
             for option, value in given.items():
                 if value is not None:
                     raise ValueError(f"{option} {value} is for the full table: add --exhaustive, or leave it out.")
@@ -120,10 +117,11 @@ def compare(
             encoding=encoding,
         )
         common: dict[str, Any] = {"metric": metric, "out": out, "resume": resume, "seed": seed, "n_jobs": jobs}
+        common["device"] = device
         outcome: Outcome | RaceOutcome
         if exhaustive:
             plan = _plan(source, learners, codes, decoders, metric, quick, device)
-            outcome = run.compare_table(source, plan, time_limit=time_limit, device=device, **common)
+            outcome = run.compare_table(source, plan, time_limit=time_limit, **common)
         else:
             seconds = (QUICK_SECONDS if quick else RACE_SECONDS) if time_limit is None else time_limit
             if seconds == 0:

@@ -68,7 +68,7 @@ def fit_file(
     time_limit : float, optional
         Seconds of the race, from the reading of the table to the file of the model; 60 by default.
     device : {"cpu", "cuda", "auto"}
-        Where `learner` trains, if it can do so on a GPU.
+        Where `learner`, or the kernel SVMs of a race, are trained.
     **reading
         How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal; and group, a
         column whose equal values stay together in the folds of the race, or of the search.
@@ -84,15 +84,15 @@ def fit_file(
     check_out(out, (".skops",), data)
     _check_alone(learner, code=code, decoder=decoder, probability=probability)
     check_device(device)
-    if device != "cpu" and not (learner and uses_device(learner)):
-        able = ", ".join(filter(uses_device, LEARNERS))
-        raise ValueError(f"device={device!r} is for learners that can be trained on a GPU: name one of them, {able}.")
     if reading.get("order") is not None and code != "ordinal":
         raise ValueError(
             "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
         )
     start = time.monotonic()
     races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
+    if device != "cpu" and not (races or uses_device(learner)):
+        able = ", ".join(filter(uses_device, LEARNERS))
+        raise ValueError(f"device={device!r} is for learners that can be trained on a GPU: name one of them, {able}.")
     if races and tune:
         raise ValueError("tune=True (--tune) is for a learner: name it (--learner), or leave it out; a race tunes too.")
     if reading.get("group") is not None and not (races or tune):
@@ -103,7 +103,7 @@ def fit_file(
     table = open_table(data, target, **reading)
     if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
-        race = race_on(table, left * (1 - SAVING_SHARE), seed=seed, n_jobs=n_jobs)
+        race = race_on(table, left * (1 - SAVING_SHARE), device=device, seed=seed, n_jobs=n_jobs)
         told = {"notes": list(table.notes)} if table.notes else {}
         raced = model_of(race, table.schema)
         summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **told)

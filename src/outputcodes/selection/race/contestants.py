@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from outputcodes._ground.counted_texts import CountedTexts
 from outputcodes._ground.planning import MANY_CLASSES
 from outputcodes._ground.validation import unknown_name
+from outputcodes._kernel_machines.device.backend import as_device
 from outputcodes.boosting import AdaBoostMH, GradientBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC, NearestCentroids
@@ -179,6 +180,19 @@ def chosen_contestants(given: Any, X: Any, k: int) -> dict[str, Contestant]:
         if not CONTESTANTS[name].is_here:
             raise ValueError(f"contestants={name!r} needs a package: pip install {CONTESTANTS[name].needs}.")
     return {name: CONTESTANTS[name] for name in found}
+
+
+def on_device(contestants: dict[str, Contestant], device: str) -> dict[str, Contestant]:
+    """Return contestants that train on a device where they can; "auto" is settled once, for all of them."""
+    able = [name for name, one in contestants.items() if one.codes and "device" in one.make().get_params(deep=False)]
+    if device == "cpu" or not able or as_device(device) is None:
+        return contestants
+    moved = {name: replace(contestants[name], make=partial(_moved, contestants[name].make)) for name in able}
+    return contestants | moved
+
+
+def _moved(make: Callable[[], Any]) -> Any:
+    return make().set_params(device="cuda")
 
 
 def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:

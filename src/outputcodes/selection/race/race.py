@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from outputcodes._ground import progress
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets
+from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.selection.mcnemar import mcnemar
 from outputcodes.selection.metrics import check_metric
 from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
-from outputcodes.selection.race.contestants import chosen_contestants
+from outputcodes.selection.race.contestants import chosen_contestants, on_device
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.details import laps_of, learning_curve, without_a_fold
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
@@ -67,6 +68,8 @@ class Race(ClassifierMixin, BaseEstimator):
         Whether the winner may be an average of several models.
     cv : int, optional
         The number of folds; by default 5, above 20,000 rows 3.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where kernel SVMs are trained, as in `KernelSVM`.
     n_jobs : int, optional
         Trainings at a time, each in a process of its own with one thread. A small table is raced in this process if
         it is None or 1: a training is then not stopped, but none begins when the time is over.
@@ -124,6 +127,7 @@ class Race(ClassifierMixin, BaseEstimator):
         metric: str = "error",
         blend: bool = True,
         cv: int | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -133,6 +137,7 @@ class Race(ClassifierMixin, BaseEstimator):
         self.metric = metric
         self.blend = blend
         self.cv = cv
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -158,6 +163,7 @@ class Race(ClassifierMixin, BaseEstimator):
         start = time.monotonic()
         check_metric(self.metric)
         check_n_jobs(self.n_jobs)
+        check_device(self.device)
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and not isinstance(limit, bool) and float(limit) > 0):
             raise ValueError(f"time_limit={limit!r} must be a positive number of seconds, or None for no limit.")
@@ -170,6 +176,7 @@ class Race(ClassifierMixin, BaseEstimator):
                 "Every class in y has one row; none could be tested on rows that are not trained: add rows."
             )
         contestants, kinds = chosen_contestants(self.contestants, X, len(self.classes_)), kinds_of(X)
+        contestants = on_device(contestants, self.device)
         most, together = MOST_TEXTS if kinds.sentences else MOST_HELD_OUT, check_groups(groups, len(numbers))
         folds = race_folds(numbers, seed, most, self.cv, together)
         # Words are counted once for all trainings; each learns from those of its own rows.

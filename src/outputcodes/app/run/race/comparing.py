@@ -78,6 +78,7 @@ def race_table(
     resume: bool = False,
     time_limit: float | None = 60.0,
     started: float | None = None,
+    device: str = "cpu",
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> RaceOutcome:
@@ -102,6 +103,8 @@ def race_table(
         Seconds from `started` to the end of everything; None for no limit.
     started : float, optional
         The time of `time.monotonic` that the seconds count from; by default now.
+    device : {"cpu", "cuda", "auto"}
+        Where kernel SVMs are trained.
 
     Examples
     --------
@@ -120,7 +123,7 @@ def race_table(
         raise ValueError(f"{folder} (--out) is a file: name a folder, which is made if it is not there.")
     names = savable_contestants(contestants)
     clock = Clock(started, time_limit)
-    run = _described(source, names, metric, cv, seed)
+    run = _described(source, names, metric, cv, seed) | ({} if device == "cpu" else {"device": device})
     path = None if folder is None else folder / RESULTS
     with Journal(path, run, resume=resume, is_empty=lines.is_empty, check=lines.check_line) as kept:
         saver = None if folder is None else _Saver(source, folder / MODEL)
@@ -135,6 +138,7 @@ def race_table(
             contestants=names,
             metric=metric,
             cv=cv,
+            device=device,
             seed=seed,
             n_jobs=n_jobs,
             recorder=recorder,

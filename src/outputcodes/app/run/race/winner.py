@@ -27,6 +27,7 @@ def race_on(
     contestants: Sequence[str] | None = None,
     metric: str = "error",
     cv: int | None = None,
+    device: str = "cpu",
     seed: int = 0,
     n_jobs: int | None = None,
     recorder: Recorder | None = None,
@@ -48,6 +49,7 @@ def race_on(
         contestants=savable_contestants(contestants),
         metric=metric,
         cv=cv,
+        device=device,
         n_jobs=n_jobs,
         random_state=seed,
     )
