@@ -16,15 +16,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY, INNER
-from outputcodes._histograms.column_splits import (
-    consider_groups,
-    group_histogram,
-    group_sorted,
-    pair_cost,
-    range_of,
-    read_choice,
-)
+from outputcodes._histograms.column_splits import consider_groups, line_up_sorted, pair_cost, range_of, read_choice
 from outputcodes._histograms.growth import is_final, write_question
+from outputcodes._histograms.one_feature import line_up
 from outputcodes._histograms.regions import fill_two_signs, move_sibling, part_rows
 
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
@@ -117,19 +111,19 @@ def are_few(n, growth):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def part_column(features, signed, rules, nodes, growth, slot, groups, choice):  # type: ignore[no-untyped-def]
+def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # type: ignore[no-untyped-def]
     """Pop the region on top of the stack and split it by the choice; its histogram, if kept, is handed on."""
     counts, rows, heights = growth.counts, growth.rows, growth.heights
     heights[0] -= 1
     top = growth.stack[heights[0]]
     node, first, last, depth = top[0], top[1], top[2], top[3] + 1
-    read_choice(features, groups, choice)
+    read_choice(features, room, choice)
     write_question(node, nodes, growth, choice)
     left = nodes.left[node]
-    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), groups.goes_left)
+    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), room.goes_left)
     for sign in range(2):
-        counts[left, sign] = groups.left[sign]
-        counts[left + 1, sign] = counts[node, sign] - groups.left[sign]
+        counts[left, sign] = room.left[sign]
+        counts[left + 1, sign] = counts[node, sign] - room.left[sign]
     if choice.which[2] < 0:
         on_left, on_right = float(counts[left, 0] + counts[left, 1]), float(counts[left + 1, 0] + counts[left + 1, 1])
         nodes.missing_left[node] = on_left >= on_right - TIE * (on_left + on_right)
@@ -159,9 +153,9 @@ def part_column(features, signed, rules, nodes, growth, slot, groups, choice):  
 
 
 @njit(**ENTRY)
-def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):  # type: ignore[no-untyped-def]
+def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  # type: ignore[no-untyped-def]
     """Split the regions on the stack until about `budget` values have been read."""
-    d, heights, counts, rows = len(features.n_bins), growth.heights, growth.counts, growth.rows
+    d, offsets, heights, counts, rows = len(features.n_bins), features.offsets, growth.heights, growth.counts, growth.rows
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]
         node, first, last, slot = top[0], top[1], top[2], top[4]
@@ -178,17 +172,17 @@ def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):
         histogram = growth.histograms[max(slot, SCRATCH)]
         for f in range(d):
             if few:
-                count = group_sorted(features, f, signed, rows, first, last, groups)
+                count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
             else:
-                count = group_histogram(features, f, histogram, groups)
+                count, missing = line_up(histogram, 2 * offsets[f], features.n_bins[f], 2, room.line)
             if count > 1:
                 if node == 0:
-                    growth.ranges[f] = range_of(features, f, count, groups)
-                scale = growth.ranges[f]
-                consider_groups(features, f, whole_p, whole_m, count, scale, rules.criterion, tie, groups, choice)
+                    growth.ranges[f] = range_of(features, count, missing, room.line)
+                found = histogram, count, missing, growth.ranges[f]
+                consider_groups(features, f, whole_p, whole_m, *found, rules.criterion, tie, room, choice)
         cost = pair_cost(float(whole_p), float(whole_m), rules.criterion)
         if cost - choice.numbers[0] < rules.least_gain - tie:
             heights[0] -= 1
             set_free(growth, slot)
         else:
-            part_column(features, signed, rules, nodes, growth, slot, groups, choice)
+            part_column(features, signed, rules, nodes, growth, slot, room, choice)

@@ -15,7 +15,7 @@ from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.column_growth import grow_column, start_growth, whole_weights
-from outputcodes._histograms.column_splits import Features, make_groups
+from outputcodes._histograms.column_splits import Features, make_room
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
@@ -222,8 +222,8 @@ class GrowingTree:
         """Grow for about 0.1 s."""
         widest = int(self.features.n_bins.max()) + 1
         choice = FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
-        groups = make_groups(self.features.n_bins)
-        grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
+        room = make_room(self.features.n_bins)
+        grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, room, choice, VALUES_PER_CALL)
         stack, n_nodes, pool, _ = self.growth.heights
         self.finished = stack == 0
         if self.finished:
