@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY, INNER
-from outputcodes._histograms.column_splits import consider_groups, line_up_sorted, pair_cost, range_of, read_choice
+from outputcodes._histograms.column_splits import PairGain, line_up_sorted, pair_cost, range_of, read_choice, store_choice
 from outputcodes._histograms.growth import is_final, write_question
-from outputcodes._histograms.one_feature import line_up
+from outputcodes._histograms.one_feature import best_question, is_better, line_up
 from outputcodes._histograms.regions import fill_two_signs, move_sibling, part_rows
 
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
@@ -155,33 +155,40 @@ def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # 
 @njit(**ENTRY)
 def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  # type: ignore[no-untyped-def]
     """Split the regions on the stack until about `budget` values have been read."""
-    d, offsets, heights, counts, rows = len(features.n_bins), features.offsets, growth.heights, growth.counts, growth.rows
+    d, heights, counts, rows, ranges = len(features.n_bins), growth.heights, growth.counts, growth.rows, growth.ranges
+    offsets, n_bins, categorical, line = features.offsets, features.n_bins, features.categorical, room.line
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]
         node, first, last, slot = top[0], top[1], top[2], top[4]
         whole_p, whole_m = counts[node, 0], counts[node, 1]
+        gain = PairGain(rules.criterion, whole_p, whole_m, features.low, features.high)
         tie = TIE * float(whole_p + whole_m)
-        choice.numbers[0], choice.numbers[2] = np.inf, 0.0
+        least, widest = np.inf, 0.0
         few = are_few(last - first, growth)
         budget -= (last - first) * d
         if not few:
             budget -= growth.histograms.shape[1] // 2
             if slot < 0:
                 slot = take_free(growth, np.int64(SCRATCH))
-                fill_two_signs(features.codes, rows[first:last], features.offsets, signed, growth.histograms[slot])
+                fill_two_signs(features.codes, rows[first:last], offsets, signed, growth.histograms[slot])
         histogram = growth.histograms[max(slot, SCRATCH)]
         for f in range(d):
             if few:
                 count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
             else:
-                count, missing = line_up(histogram, 2 * offsets[f], features.n_bins[f], 2, room.line)
-            if count > 1:
-                if node == 0:
-                    growth.ranges[f] = range_of(features, count, missing, room.line)
-                found = histogram, count, missing, growth.ranges[f]
-                consider_groups(features, f, whole_p, whole_m, *found, rules.criterion, tie, room, choice)
-        cost = pair_cost(float(whole_p), float(whole_m), rules.criterion)
-        if cost - choice.numbers[0] < rules.least_gain - tie:
+                count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
+            if count < 2:
+                continue
+            if node == 0:
+                ranges[f] = range_of(features, count, missing, line.at)
+            found = best_question(
+                gain, histogram, line, count, missing, f, categorical, categorical, tie, 0.0, TIE * ranges[f]
+            )
+            gap = found[4] / ranges[f]
+            if is_better(found[0], gap, least, widest, tie, TIE):
+                least, widest = min(found[0], least), gap
+                store_choice(features, f, histogram, line.at, count, missing, found[1], found[3], room.left, choice)
+        if pair_cost(float(whole_p), float(whole_m), rules.criterion) - least < rules.least_gain - tie:
             heights[0] -= 1
             set_free(growth, slot)
         else:

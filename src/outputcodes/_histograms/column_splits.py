@@ -19,20 +19,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._ground.choosing import TIE, sorting_key
+from outputcodes._ground.choosing import sorting_key
 from outputcodes._ground.compiling import INNER
 from outputcodes._histograms.costs import ENTROPY, GINI, halfway, shell_sort
-from outputcodes._histograms.one_feature import (
-    Line,
-    best_question,
-    for_gain,
-    gap_after,
-    is_better,
-    key_of,
-    make_line,
-    orders_of,
-    price_cuts,
-)
+from outputcodes._histograms.one_feature import Line, for_gain, gap_after, key_of, make_line, orders_of, price_cuts
 from outputcodes._histograms.questions import AXIS, SUBSET
 
 
@@ -69,7 +59,6 @@ class PairGain(NamedTuple):
     criterion: int
     whole_p: int
     whole_m: int
-    numeric: bool
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
@@ -94,20 +83,21 @@ def pair_cost(p, m, criterion):  # type: ignore[no-untyped-def]
 
 
 @for_gain(price_cuts, PairGain)
-def _price_pairs(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
-    criterion, p, m = gain.criterion, np.int64(0), np.int64(0)
+def _price_pairs(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    criterion, whole_p, whole_m, one = gain.criterion, gain.whole_p, gain.whole_m, np.uintp(1)
+    p, m = np.int64(0), np.int64(0)
     if missing_left:
-        p, m = table[line.at[present]], table[line.at[present] + 1]
+        p, m = table[at[present]], table[at[present] + 1]
     for g in range(n_cuts):
-        p += table[line.at[g]]
-        m += table[line.at[g] + 1]
-        right_p, right_m = float(gain.whole_p - p), float(gain.whole_m - m)
-        line.costs[g] = pair_cost(float(p), float(m), criterion) + pair_cost(right_p, right_m, criterion)
+        place = np.uintp(at[g])
+        p, m = p + table[place], m + table[place + one]
+        on_left = pair_cost(float(p), float(m), criterion)
+        costs[g] = on_left + pair_cost(float(whole_p - p), float(whole_m - m), criterion)
 
 
 @for_gain(gap_after, PairGain)
-def _gap_between_bins(gain, line, g):  # type: ignore[no-untyped-def]
-    return gain.low[line.at[g + 1] // 2] - gain.high[line.at[g] // 2] if gain.numeric else 0.0
+def _gap_between_bins(gain, at, g):  # type: ignore[no-untyped-def]
+    return gain.low[at[g + 1] // 2] - gain.high[at[g] // 2]
 
 
 @for_gain(key_of, PairGain)
@@ -142,40 +132,30 @@ def line_up_sorted(features, f, signed, rows, first, last, table, room):  # type
 
 
 @njit(**INNER)
-def range_of(features, count, missing, line):  # type: ignore[no-untyped-def]
+def range_of(features, count, missing, at):  # type: ignore[no-untyped-def]
     """Return the range of the values of a feature, or 1 if it is 0."""
     last = count - 2 if missing else count - 1
-    length = features.high[line.at[last] // 2] - features.low[line.at[0] // 2]
+    length = features.high[at[last] // 2] - features.low[at[0] // 2]
     return length if length > 0.0 else 1.0
 
 
 @njit(**INNER)
-def consider_groups(  # type: ignore[no-untyped-def]
-    features, f, whole_p, whole_m, table, count, missing, scale, criterion, tie, room, choice
-):
-    """Store the best question about feature f if it is better than the choice; the pool then has the bins in line."""
-    start, categorical, line, numbers = 2 * features.offsets[f], features.categorical[f], room.line, choice.numbers
-    gain = PairGain(criterion, whole_p, whole_m, not categorical, features.low, features.high)
-    cost, cut, _, side, gap = best_question(
-        gain, table, line, count, missing, f, features.categorical, tie, 0.0, TIE * scale
-    )
-    if not is_better(cost, gap / scale, numbers[0], numbers[2], tie, TIE):
-        return
-    numbers[0], numbers[2] = min(cost, numbers[0]), gap / scale
-    choice.which[0], choice.which[1], choice.which[2] = SUBSET if categorical else AXIS, f, side
-    choice.which[3] = count if categorical else cut
-    for g in range(choice.which[3]):
-        choice.pool[g] = (line.at[g] - start) // 2
+def store_choice(features, f, table, at, count, missing, cut, side, left, choice):  # type: ignore[no-untyped-def]
+    """Store the question about feature f after the groups before the cut; the pool then has the bins in line."""
+    start, categorical, numbers, which = 2 * features.offsets[f], features.categorical[f], choice.numbers, choice.which
+    which[0], which[1], which[2], which[3] = SUBSET if categorical else AXIS, f, side, count if categorical else cut
+    for g in range(which[3]):
+        choice.pool[g] = (at[g] - start) // 2
     for sign in range(2):
-        room.left[sign] = table[line.at[count - 1] + sign] if side == 1 else 0
+        left[sign] = table[at[count - 1] + sign] if side == 1 else 0
         for g in range(cut):
-            room.left[sign] += table[line.at[g] + sign]
+            left[sign] += table[at[g] + sign]
     if categorical:
         numbers[1] = cut
     elif missing and cut == count - 1:
         numbers[1] = np.inf
     else:
-        numbers[1] = halfway(features.high[line.at[cut - 1] // 2], features.low[line.at[cut] // 2])
+        numbers[1] = halfway(features.high[at[cut - 1] // 2], features.low[at[cut] // 2])
 
 
 @njit(**INNER)

@@ -48,16 +48,16 @@ def make_line(*shape: int) -> Line:
     return Line(at, home, keys, costs)
 
 
-def price_cuts(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
-    """Set line.costs[g] to the cost of the cut after group g, for g < n_cuts.
+def price_cuts(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    """Set costs[g] to the cost of the cut after the group at place at[g], for g < n_cuts.
 
     The groups from `present` to `count` are on the left side of all cuts, or on the right one.
     """
     raise NotImplementedError
 
 
-def gap_after(gain, line, g):  # type: ignore[no-untyped-def]
-    """Return the gap between the values of the groups g and g + 1, at least 0."""
+def gap_after(gain, at, g):  # type: ignore[no-untyped-def]
+    """Return the gap between the numbers of the groups at the places at[g] and at[g + 1]."""
     raise NotImplementedError
 
 
@@ -91,14 +91,15 @@ def line_up(table, start, bins, width, line):  # type: ignore[no-untyped-def]
 
     The histogram of the feature begins at `start`. A bin holds rows if one of its words is not 0, mostly the last one.
     """
-    count, last, at = 0, width - 1, start
+    count, last, end = np.uintp(0), np.uintp(width - 1), np.uintp(start)
     for _ in range(bins + 1):
-        occupied = table[at + last] != 0
+        first, end = end, end + last + np.uintp(1)
+        occupied = table[first + last] != 0
         for q in range(last):
-            occupied = occupied or table[at + q] != 0
-        line.at[count] = at
-        count += occupied
-        at += width
+            occupied |= table[first + q] != 0
+        line.at[count] = first
+        count += np.uintp(occupied)
+    count = np.int64(count)
     return count, count > 0 and line.at[count - 1] == start + bins * width
 
 
@@ -113,7 +114,8 @@ def least_of(costs, first, step, n):  # type: ignore[no-untyped-def]
     """Return the least of n costs, those at first, first + step, …"""
     least = np.inf
     for g in range(n):
-        least = min(least, costs[first + g * step])
+        if costs[first + g * step] < least:
+            least = costs[first + g * step]
     return least
 
 
@@ -126,40 +128,39 @@ def sort_line(gain, table, line, count, order):  # type: ignore[no-untyped-def]
     shell_sort(line.keys, line.at, count)
 
 
-@njit(**INNER)
-def best_question(gain, table, line, count, missing, f, categorical, tie, relative, gap_tie):  # type: ignore[no-untyped-def]
+@njit(inline="always")
+def best_question(gain, table, line, count, missing, f, categorical, subsets, tie, relative, gap_tie):  # type: ignore[no-untyped-def]
     """Return (cost, cut, order, side, gap) of the best question about feature f, which has `count` > 1 groups in line.
 
     The groups before the cut go to the left; cut = 0 means that there is no question. The side is 1 or 0 where missing
     values go to the left or not, and -1 where there are none or they are a category. Costs are equal up to `tie` plus
-    their share `relative`, gaps up to `gap_tie`; where that is infinite, the first cut wins. `categorical` tells
-    of each feature whether it is; None saves compiling what only categories need.
+    their share `relative`, gaps up to `gap_tie`; where that is infinite, the first cut wins. `subsets` is None
+    where no feature is categorical, which saves compiling what only categories need.
     """
-    n_orders, present = np.int64(1), count - 1 if missing else count
-    if categorical is not None and categorical[f]:
-        n_orders, present = orders_of(gain), count
+    at, costs, ordered, n_missing, n_orders = line.at, line.costs, True, np.int64(missing), np.int64(1)
+    if subsets is not None and categorical[f]:
+        n_orders, n_missing, ordered = orders_of(gain), np.int64(0), False
         for g in range(count):
-            line.home[g] = line.at[g]
+            line.home[g] = at[g]
+    present = count - n_missing
     least, cut, best_order, side, widest = np.inf, np.int64(0), np.int64(0), np.int64(-1), 0.0
     for order in range(n_orders):
-        if categorical is not None and categorical[f]:
+        if subsets is not None and not ordered:
             sort_line(gain, table, line, count, order)
-        for missing_left in range(1 if present == count else 2):
-            n_cuts = present if present < count and missing_left == 0 else present - 1
-            price_cuts(gain, table, line, present, count, missing_left == 1, n_cuts)
-            cost = least_of(line.costs, 0, 1, n_cuts)
-            if cost == np.inf:
-                continue
+        for missing_left in range(1 + n_missing):
+            # Behind the last number there is a cut if missing values are then alone on the right.
+            n_cuts = present - 1 + n_missing * (1 - missing_left)
+            price_cuts(gain, table, at, costs, present, count, missing_left == 1, n_cuts)
+            cost = least_of(costs, 0, 1, n_cuts)
+            # Where no cut is allowed, the cost is infinite, `equal` infinite or NaN, and nothing below is true.
             equal = tie + relative * abs(cost)
-            found, gap = np.int64(0), 0.0
+            found, gap = np.int64(0), -1.0
             for g in range(n_cuts):
-                if line.costs[g] <= cost + equal:
-                    wide = gap_after(gain, line, g) if g + 1 < present else 0.0
+                if costs[g] <= cost + equal:
+                    wide = gap_after(gain, at, g) if ordered and g + 1 < present else 0.0
                     if found == 0 or wide > gap + gap_tie:
                         found, gap = g + 1, wide  # type: ignore[assignment]
-                    if gap_tie == np.inf:
-                        break
-            if cut == 0 or is_better(cost, gap, least, widest, equal, gap_tie):
-                least, cut, best_order, widest = min(cost, least), found, order, gap  # type: ignore[assignment]
-                side = missing_left if present < count else -1  # type: ignore[assignment]
+            if is_better(cost, gap, least, widest, equal, gap_tie):
+                least, cut, best_order, widest = cost, found, order, gap  # type: ignore[assignment]
+                side = missing_left + n_missing - 1  # type: ignore[assignment]
     return least, cut, best_order, side, widest

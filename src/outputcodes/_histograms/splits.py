@@ -128,10 +128,10 @@ def line_up_rows(values, n, present, same, at):  # type: ignore[no-untyped-def]
 
 
 @for_gain(price_cuts, RowsGain)
-def _price_rows(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+def _price_rows(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
     """Make each side a sum over its own examples, never a difference: an absent class has a weight of exactly 0."""
     classes, weights, counts, known, right_cost = gain.classes, gain.weights, gain.counts, gain.known, gain.right_cost
-    criterion, at = gain.criterion, line.at
+    criterion = gain.criterion
     clear(counts)
     clear(known)
     total, statistic = 0.0, 0.0
@@ -153,12 +153,12 @@ def _price_rows(gain, table, line, present, count, missing_left, n_cuts):  # typ
             total += weights[p]
             statistic = joined(counts, classes[p], weights[p], criterion, statistic)
         statistic = settled(counts, known, criterion, statistic)
-        line.costs[g] = cost_of(total, criterion, statistic) + right_cost[g + 1]
+        costs[g] = cost_of(total, criterion, statistic) + right_cost[g + 1]
 
 
 @for_gain(gap_after, RowsGain)
-def _gap_between_values(gain, line, g):  # type: ignore[no-untyped-def]
-    return gain.values[line.at[g + 1]] - gain.values[line.at[g + 1] - 1]
+def _gap_between_values(gain, at, g):  # type: ignore[no-untyped-def]
+    return gain.values[at[g + 1]] - gain.values[at[g + 1] - 1]
 
 
 @njit(nogil=True, cache=True)
@@ -173,7 +173,7 @@ def consider(n, present, scale, same, gap_tie, criterion, tie, room, choice):  #
     if count < 2:
         return False
     gain = gain_of_rows(criterion, room)
-    cost, cut, _, side, gap = best_question(gain, values, line, count, present < n, 0, None, tie, 0.0, gap_tie)
+    cost, cut, _, side, gap = best_question(gain, values, line, count, present < n, 0, None, None, tie, 0.0, gap_tie)
     if not is_better(cost, gap / scale, numbers[0], numbers[2], tie, gap_tie / scale):
         return False
     numbers[0], numbers[2] = min(cost, numbers[0]), gap / scale

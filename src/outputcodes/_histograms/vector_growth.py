@@ -18,10 +18,16 @@ from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned, midpoints
-from outputcodes._histograms.one_feature import make_line
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
-from outputcodes._histograms.vector_splits import FeatureCuts, LeafSplits, SplitRules, find_cuts, mark_subset
+from outputcodes._histograms.vector_splits import (
+    FeatureCuts,
+    LeafSplits,
+    SplitRules,
+    find_cuts,
+    make_search_room,
+    mark_subset,
+)
 
 # A leaf with fewer values is not worth waking threads for.
 LARGE_LEAF = 1 << 19
@@ -108,9 +114,8 @@ class Grower:
             np.zeros((2, self.n_asked)),
             np.zeros((2, self.n_asked, 2), np.int64),
             np.zeros(2),
-            np.zeros((self.n_asked, 2, words), np.int64),
-            make_line(self.n_asked, int(data.n_bins.max()) + 1),
         )
+        self.rooms = [make_search_room(words, int(data.n_bins.max()) + 1) for _ in self.tiles]
         n_nodes = 2 * max_leaves - 1
         # The categories that go to the left at each node.
         self.subsets: NDArray[np.bool_] | None = None
@@ -143,11 +148,12 @@ class Grower:
     def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
         m, cuts, tree = None if self.m == 6 else self.m, self.cuts, self.tree  # see `find_cuts`
+        tiles = list(zip(self.rooms, self.tiles, strict=True))
         where = self.features, words, m, rules, self.subsets
         large = self.large_leaf if len(self.tiles) > 1 else np.iinfo(np.int64).max
         self._start()
-        while go_on(*where, max_depth, large, self.splits, cuts, tree):
-            run(lambda tile: find_in_tile(*where, cuts, tree, tile.start, tile.stop), self.tiles)
+        while go_on(*where, max_depth, large, self.splits, cuts, tree, self.rooms[0]):
+            run(lambda task: find_in_tile(*where, cuts, tree, task[0], task[1].start, task[1].stop), tiles)
             choose(rules, cuts, self.splits, tree)
         return int(tree.heights[N_LEAVES])
 
@@ -196,7 +202,7 @@ class Grower:
 
 
 @njit(**ENTRY)
-def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree):  # type: ignore[no-untyped-def]
+def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree, room):  # type: ignore[no-untyped-def]
     """Part leaves until all are used or no question gains anything; return False.
 
     Return True before that if a leaf of `large` or more values was made: `find_in_tile` and `choose` are then to find
@@ -208,7 +214,7 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
         if small >= 0:
             if (leaves[small, LAST] - leaves[small, FIRST]) * d >= large:
                 return True
-            find_in_tile(features, words, m, rules, subsets, cuts, tree, 0, d)
+            find_in_tile(features, words, m, rules, subsets, cuts, tree, room, 0, d)
             choose(rules, cuts, splits, tree)
         if heights[N_LEAVES] == len(leaves):
             return False
@@ -218,11 +224,11 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
                 leaf, gain = other, gains[other]  # type: ignore[assignment]
         if leaf < 0:
             return False
-        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, cuts, tree)
+        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room)
 
 
 @njit(**ENTRY, inline="always")
-def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  # type: ignore[no-untyped-def]
+def find_in_tile(features, words, m, rules, subsets, cuts, tree, room, first, last):  # type: ignore[no-untyped-def]
     """Fill the histograms of the leaves that were parted for the features first..last-1, and find their best cuts."""
     leaves, histograms, offsets = tree.leaves, tree.histograms, features.offsets
     small, large = tree.heights[SMALL], tree.heights[LARGE]
@@ -240,7 +246,7 @@ def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  
             histogram = whole
         elif len(own) < 2 * rules.min_rows:
             continue
-        find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf)
+        find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, room)
 
 
 @njit(**ENTRY, inline="always")
@@ -264,7 +270,7 @@ def choose(rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, cuts, tree):  # type: ignore[no-untyped-def]
+def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room):  # type: ignore[no-untyped-def]
     """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
     which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
     f, cut, side, goes_left = which[leaf, 0], which[leaf, 1], which[leaf, 2], tree.goes_left
@@ -276,7 +282,7 @@ def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, cuts,
         goes_left[code] = code <= cut
     goes_left[missing] = side == 1
     if subsets is not None and side < -1:
-        mark_subset(histogram, start, missing, m, rules, cut, -2 - side, cuts, subsets[node])
+        mark_subset(histogram, start, missing, m, rules, cut, -2 - side, room, subsets[node])
         for code in range(missing + 1):
             goes_left[code] = subsets[node, code]
     middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), goes_left)

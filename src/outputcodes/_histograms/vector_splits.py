@@ -26,6 +26,7 @@ from outputcodes._histograms.one_feature import (
     gap_after,
     key_of,
     line_up,
+    make_line,
     orders_of,
     price_cuts,
     sort_line,
@@ -52,15 +53,25 @@ class FeatureCuts(NamedTuple):
 
     The codes up to the cut go to the left, and missing values where side = 1. Where side = -2 - j, the categories that
     come first in the order of mean gradient j go to the left, so many as `cut` says. `whole` is what the leaves are
-    worth without a question. `sums` is room for the sums of a region and of its left side, and `lines` for the groups
-    of a feature, at the first feature of those that a thread searches.
+    worth without a question.
     """
 
     worth: NDArray[np.float64]
     which: NDArray[np.int64]
     whole: NDArray[np.float64]
-    sums: NDArray[np.int64]
-    lines: Line
+
+
+class SearchRoom(NamedTuple):
+    """Work arrays of a thread: the sums of a region and of its left side, and the groups of a feature."""
+
+    total: NDArray[np.int64]
+    left: NDArray[np.int64]
+    line: Line
+
+
+def make_search_room(words: int, widest: int) -> SearchRoom:
+    """Allocate for vectors of so many words and features of up to `widest` bins, that of missing values included."""
+    return SearchRoom(*np.zeros((2, words), np.int64), make_line(widest))
 
 
 class SixGain(NamedTuple):
@@ -127,9 +138,9 @@ def _gain_of(m, total, left, rules):  # type: ignore[no-untyped-def]
 
 
 @for_gain(price_cuts, SixGain, error_model="numpy")
-def _price_six(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+def _price_six(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
     """Keep the sums of both sides in registers."""
-    l2, least_rows, total, at, costs = gain.l2, gain.min_rows, gain.total, line.at, line.costs
+    l2, least_rows, total = gain.l2, gain.min_rows, gain.total
     A, B, C, E = total[0], total[1], total[2], total[3]
     a, b, c, e = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
@@ -146,17 +157,17 @@ def _price_six(gain, table, line, present, count, missing_left, n_cuts):  # type
 
 
 @for_gain(price_cuts, VectorGain, error_model="numpy")
-def _price_vectors(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+def _price_vectors(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
     left, total, m = gain.left, gain.total, gain.m
     n_all, curvature_all = entry(total, m + 1), entry(total, m)
     for q in range(len(total)):
-        left[q] = table[line.at[present] + q] if missing_left else 0
+        left[q] = table[at[present] + q] if missing_left else 0
     for g in range(n_cuts):
         for q in range(len(total)):
-            left[q] += table[line.at[g] + q]
+            left[q] += table[at[g] + q]
         n_left = entry(left, m + 1)
         if n_left < gain.min_rows or n_all - n_left < gain.min_rows:
-            line.costs[g] = np.inf
+            costs[g] = np.inf
             continue
         on_left, on_right = 0.0, 0.0
         for j in range(m):
@@ -164,7 +175,7 @@ def _price_vectors(gain, table, line, present, count, missing_left, n_cuts):  # 
             on_left += ours * ours
             on_right += (whole - ours) * (whole - ours)
         curvature = entry(left, m)
-        line.costs[g] = -(on_left / (curvature + gain.l2) + on_right / (curvature_all - curvature + gain.l2))
+        costs[g] = -(on_left / (curvature + gain.l2) + on_right / (curvature_all - curvature + gain.l2))
 
 
 @for_gain(key_of, SixGain, error_model="numpy")
@@ -190,41 +201,38 @@ def _orders_of_gradients(gain):  # type: ignore[no-untyped-def]
 
 
 @for_gain(gap_after, SixGain)
-def _no_gap_of_six(gain, line, g):  # type: ignore[no-untyped-def]
+def _no_gap_of_six(gain, at, g):  # type: ignore[no-untyped-def]
     return 0.0
 
 
 @for_gain(gap_after, VectorGain)
-def _no_gap(gain, line, g):  # type: ignore[no-untyped-def]
+def _no_gap(gain, at, g):  # type: ignore[no-untyped-def]
     return 0.0
 
 
-@njit(inline="always")
-def line_of(lines, first):  # type: ignore[no-untyped-def]
-    """Return the work arrays of the thread that searches the features from `first` on."""
-    return Line(lines.at[first], lines.home[first], lines.keys[first], lines.costs[first])
-
-
 @njit(**INNER, error_model="numpy")
-def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf):  # type: ignore[no-untyped-def]
+def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, room):  # type: ignore[no-untyped-def]
     """Find the best cuts of the features first..last-1 in one of the two leaves.
 
     m = None stands for six gradients, the usual number, and `subsets` is None where no feature is categorical: what
     only other numbers and subsets need is then not compiled.
     """
-    worths, which, total = cuts.worth[leaf], cuts.which[leaf], cuts.sums[first, 0]
-    offsets, n_bins, line = features.offsets, features.n_bins, line_of(cuts.lines, first)
+    worths, which, total, line = cuts.worth[leaf], cuts.which[leaf], room.total, room.line
+    offsets, n_bins, width = features.offsets, features.n_bins, len(total)
     sum_region(histogram, offsets[first], offsets[first + 1], total)
-    gain, width = gain_of(m, total, cuts.sums[first, 1], rules), len(total)
+    gain = gain_of(m, total, room.left, rules)
     if first == 0:
-        cuts.whole[leaf] = whole_worth(total, 6 if m is None else m, rules.l2)
+        if m is None:
+            cuts.whole[leaf] = squares(total[0], total[1], total[2]) / (low(total[3]) + rules.l2)
+        else:
+            cuts.whole[leaf] = whole_worth(total, m, rules.l2)
     for f in range(first, last):
         worths[f], start = -1.0, offsets[f] * width
         count, missing = line_up(histogram, start, n_bins[f], width, line)
         if count < 2:
             continue
         cost, cut, order, side, _ = best_question(
-            gain, histogram, line, count, missing, f, features.categorical, 0.0, TIE, np.inf
+            gain, histogram, line, count, missing, f, features.categorical, subsets, 0.0, TIE, np.inf
         )
         if cut > 0:
             worths[f], which[f, 0], which[f, 1] = -cost, (line.at[cut - 1] - start) // width, side
@@ -233,10 +241,9 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf): 
 
 
 @njit(**INNER)
-def mark_subset(histogram, start, bins, m, rules, cut, order, cuts, subset):  # type: ignore[no-untyped-def]
+def mark_subset(histogram, start, bins, m, rules, cut, order, room, subset):  # type: ignore[no-untyped-def]
     """Mark the first categories, so many as `cut` says, in the order of a mean gradient."""
-    width, line = cuts.sums.shape[2], line_of(cuts.lines, 0)
-    gain = VectorGain(cuts.sums[0, 0], cuts.sums[0, 1], 6 if m is None else m, rules.l2, rules.min_rows)
+    width, line, gain = len(room.total), room.line, gain_of(m, room.total, room.left, rules)
     count, _ = line_up(histogram, start, bins, width, line)
     for g in range(count):
         line.home[g] = line.at[g]

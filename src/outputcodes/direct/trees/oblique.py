@@ -80,7 +80,7 @@ def least_cost(u, v, angle, sample, rows, items, criterion, room):  # type: igno
     line = room.line
     count = line_up_rows(room.values, n, n, same, line.at)
     missing_left = n < 0  # the literal False has a type of its own, for which everything would be compiled again
-    price_cuts(gain_of_rows(criterion, room), room.values, line, count, count, missing_left, count - 1)
+    price_cuts(gain_of_rows(criterion, room), room.values, line.at, line.costs, count, count, missing_left, count - 1)
     return least_of(line.costs, 0, 1, count - 1)
 
 

@@ -44,8 +44,8 @@ class CountsGain(NamedTuple):
 
 
 @for_gain(price_cuts, CountsGain)
-def _price_counts(gain, table, line, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
-    counts, right_cost, at = gain.counts, gain.right_cost, line.at
+def _price_counts(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    counts, right_cost = gain.counts, gain.right_cost
     k = len(counts)
     clear(counts)
     for g in range(count - 1, 0, -1):
@@ -54,11 +54,11 @@ def _price_counts(gain, table, line, present, count, missing_left, n_cuts):  # t
     clear(counts)
     for g in range(n_cuts):
         add(counts, table[at[g] : at[g] + k])
-        line.costs[g] = region_cost(counts, gain.criterion) + right_cost[g + 1]
+        costs[g] = region_cost(counts, gain.criterion) + right_cost[g + 1]
 
 
 @for_gain(gap_after, CountsGain)
-def _no_gap(gain, line, g):  # type: ignore[no-untyped-def]
+def _no_gap(gain, at, g):  # type: ignore[no-untyped-def]
     return 0.0
 
 
@@ -150,7 +150,7 @@ def try_sorted_subsets(sample, f, groups, criterion, tie, room, choice):  # type
         line.at[g] = g * k
     gain = CountsGain(criterion, room.classes, 1 if n_classes == 2 else n_classes, room.counts, room.right_cost)
     cost, cut, order, _, _ = best_question(
-        gain, table, line, groups, groups < 0, f, sample.categorical, tie, 0.0, np.inf
+        gain, table, line, groups, groups < 0, f, sample.categorical, sample, tie, 0.0, np.inf
     )
     if cut > 0 and cost < choice.numbers[0] - tie:
         choice.numbers[0] = cost
