@@ -3,7 +3,7 @@
 Example i has the weight |signed[i]|, a whole number, for its sign. The examples of a node are rows[first:last]. Their
 histogram is filled, or is what the sibling leaves of that of the parent; both are the same, for sums of whole numbers
 are exact. A tree therefore does not depend on the order of the rows. Where there are more bins than examples, these are
-sorted instead.
+sorted instead. A node that asks about some features only fills the histograms of these, and keeps none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from outputcodes._ground.compiling import ENTRY, INNER
 from outputcodes._histograms.column_splits import PairGain, line_up_sorted, pair_cost, range_of, read_choice, store_choice
 from outputcodes._histograms.growth import is_final, write_question
 from outputcodes._histograms.one_feature import best_question, is_better, line_up
-from outputcodes._histograms.regions import fill_two_signs, move_sibling, part_rows
+from outputcodes._histograms.regions import fill_feature, fill_two_signs, move_sibling, part_rows
+from outputcodes._histograms.sampling import draw_at_node
 
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
 MOST_KEPT, KEPT_WORDS = 32, 1 << 20
@@ -31,7 +32,8 @@ class ColumnGrowth(NamedTuple):
     """A growing tree: weights of both signs at each node; stack of (node, first, last, depth, histogram or -1).
 
     `heights` are the numbers of entries in use of the stack, the nodes and the pool, and of the histograms that are
-    `free`. `ranges` are those of the features.
+    `free`. `ranges` are those of the features. A node may ask about `n_asked` features, drawn by `seed`; `walk` has
+    them first.
     """
 
     counts: NDArray[np.int64]
@@ -42,6 +44,9 @@ class ColumnGrowth(NamedTuple):
     ranges: NDArray[np.float64]
     histograms: NDArray[np.int64]
     free: NDArray[np.int64]
+    walk: NDArray[np.int64]
+    n_asked: int
+    seed: np.uint64
 
 
 def whole_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
@@ -60,7 +65,9 @@ def whole_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], floa
     return sized, float(np.ldexp(1.0, exponent))
 
 
-def start_growth(rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bins: NDArray[np.int64]) -> ColumnGrowth:
+def start_growth(
+    rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bins: NDArray[np.int64], n_asked: int, seed: np.uint64
+) -> ColumnGrowth:
     """Allocate the growth of a tree whose root has these rows with these signed weights; the stack is empty."""
     size = 2 * int((n_bins + 1).sum())
     kept = min(MOST_KEPT, max(2, KEPT_WORDS // size))
@@ -73,6 +80,9 @@ def start_growth(rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bin
         np.empty(len(n_bins)),
         np.empty((kept, size), np.int64),
         np.arange(SCRATCH + 1, kept),
+        np.arange(len(n_bins)),
+        n_asked,
+        seed,
     )
     growth.counts[0] = own[own > 0].sum(), -own[own < 0].sum()
     growth.stack[0] = 0, 0, len(rows), 0, -1
@@ -157,6 +167,8 @@ def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  
     """Split the regions on the stack until about `budget` values have been read."""
     d, heights, counts, rows, ranges = len(features.n_bins), growth.heights, growth.counts, growth.rows, growth.ranges
     offsets, n_bins, categorical, line = features.offsets, features.n_bins, features.categorical, room.line
+    walk, n_asked = growth.walk, growth.n_asked
+    some = n_asked < d
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]
         node, first, last, slot = top[0], top[1], top[2], top[4]
@@ -166,21 +178,32 @@ def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  
         least, widest = np.inf, 0.0
         few = are_few(last - first, growth)
         budget -= (last - first) * d
-        if not few:
+        if some:
+            draw_at_node(growth.seed, node, d, walk)
+        elif not few:
             budget -= growth.histograms.shape[1] // 2
             if slot < 0:
                 slot = take_free(growth, np.int64(SCRATCH))
                 fill_two_signs(features.codes, rows[first:last], offsets, signed, growth.histograms[slot])
         histogram = growth.histograms[max(slot, SCRATCH)]
-        for f in range(d):
+        for q in range(d):
+            f = walk[q]
+            # If none of the features that were drawn has two values, others are asked about. The root sees all ranges.
+            asked = q < n_asked or least == np.inf
+            if not asked and node > 0:
+                break
             if few:
                 count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
             else:
+                if some:
+                    fill_feature(features.codes, rows[first:last], f, offsets, signed, histogram)
                 count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
             if count < 2:
                 continue
             if node == 0:
                 ranges[f] = range_of(features, count, missing, line.at)
+                if not asked:
+                    continue
             found = best_question(
                 gain, histogram, line, count, missing, f, categorical, categorical, tie, 0.0, TIE * ranges[f]
             )

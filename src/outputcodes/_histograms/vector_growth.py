@@ -20,6 +20,7 @@ from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
+from outputcodes._histograms.sampling import features_of_tree, n_sampled
 from outputcodes._histograms.vector_splits import (
     FeatureCuts,
     LeafSplits,
@@ -100,7 +101,7 @@ class Grower:
         self.above = values_above(data, rows) if above is None else above
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
-        self.n_asked = max(1, round(share * d))
+        self.n_asked = n_sampled(share, d)
         self.chosen = np.arange(d)
         categorical = data.categorical if data.categorical.any() else None
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, categorical)
@@ -137,8 +138,7 @@ class Grower:
         data = self.data
         if self.n_asked == len(data.n_bins):
             return
-        rng = np.random.default_rng(seed)
-        self.chosen = np.sort(rng.choice(len(data.n_bins), self.n_asked, replace=False))
+        self.chosen = features_of_tree(seed, self.n_asked, len(data.n_bins))
         n_bins = data.n_bins[self.chosen]
         offsets = np.concatenate([[0], np.cumsum(n_bins + 1)])
         codes = np.ascontiguousarray(data.codes[:, self.chosen])
