@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY, INNER
-from outputcodes._histograms.column_splits import PairGain, line_up_sorted, pair_cost, range_of, read_choice, store_choice
+from outputcodes._histograms.column_splits import (
+    PairGain,
+    line_up_sorted,
+    pair_cost,
+    range_of,
+    read_choice,
+    store_choice,
+)
 from outputcodes._histograms.growth import is_final, write_question
 from outputcodes._histograms.one_feature import best_question, is_better, line_up
 from outputcodes._histograms.regions import fill_feature, fill_two_signs, move_sibling, part_rows

@@ -3,7 +3,7 @@
 The rows of a region with the same bin, or the same value, form a group. The groups stand in line; a cut parts those
 before it from those behind it.
 
-    numbers      ascend. Missing values, the last group, join the left side, then the right one, where they may be alone.
+    numbers      ascend. Missing values, the last group, join the left side, then the right, where they may be alone.
     categories   are sorted by a key, missing values as one more category, in each of the orders that the gain has.
 
 What a group holds is in a `table`, a histogram or sorted rows; `line.at` are the places of the groups in it. What a cut
@@ -48,7 +48,9 @@ def make_line(*shape: int) -> Line:
     return Line(at, home, keys, costs)
 
 
-def price_cuts(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+def price_cuts(
+    gain: Any, table: Any, at: Any, costs: Any, present: int, count: int, missing_left: bool, n_cuts: int
+) -> None:
     """Set costs[g] to the cost of the cut after the group at place at[g], for g < n_cuts.
 
     The groups from `present` to `count` are on the left side of all cuts, or on the right one.
@@ -56,17 +58,17 @@ def price_cuts(gain, table, at, costs, present, count, missing_left, n_cuts):  #
     raise NotImplementedError
 
 
-def gap_after(gain, at, g):  # type: ignore[no-untyped-def]
+def gap_after(gain: Any, at: Any, g: int) -> float:
     """Return the gap between the numbers of the groups at the places at[g] and at[g + 1]."""
     raise NotImplementedError
 
 
-def key_of(gain, table, at, order):  # type: ignore[no-untyped-def]
+def key_of(gain: Any, table: Any, at: int, order: int) -> float:
     """Return what the category at a place is sorted by."""
     raise NotImplementedError
 
 
-def orders_of(gain):  # type: ignore[no-untyped-def]
+def orders_of(gain: Any) -> Any:
     """Return the number of orders of the categories."""
     raise NotImplementedError
 
@@ -91,15 +93,15 @@ def line_up(table, start, bins, width, line):  # type: ignore[no-untyped-def]
 
     The histogram of the feature begins at `start`. A bin holds rows if one of its words is not 0, mostly the last one.
     """
-    count, last, end = np.uintp(0), np.uintp(width - 1), np.uintp(start)
+    used, last, end = np.uintp(0), np.uintp(width - 1), np.uintp(start)
     for _ in range(bins + 1):
         first, end = end, end + last + np.uintp(1)
         occupied = table[first + last] != 0
         for q in range(last):
             occupied |= table[first + q] != 0
-        line.at[count] = first
-        count += np.uintp(occupied)
-    count = np.int64(count)
+        line.at[used] = first
+        used += np.uintp(occupied)
+    count = np.int64(used)
     return count, count > 0 and line.at[count - 1] == start + bins * width
 
 
@@ -162,5 +164,5 @@ def best_question(gain, table, line, count, missing, f, categorical, subsets, ti
                         found, gap = g + 1, wide  # type: ignore[assignment]
             if is_better(cost, gap, least, widest, equal, gap_tie):
                 least, cut, best_order, widest = cost, found, order, gap  # type: ignore[assignment]
-                side = missing_left + n_missing - 1  # type: ignore[assignment]
+                side = missing_left + n_missing - 1
     return least, cut, best_order, side, widest

@@ -10,7 +10,7 @@ Iosipoi & Vakhrushev (2022).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -71,7 +71,8 @@ class SearchRoom(NamedTuple):
 
 def make_search_room(words: int, widest: int) -> SearchRoom:
     """Allocate for vectors of so many words and features of up to `widest` bins, that of missing values included."""
-    return SearchRoom(*np.zeros((2, words), np.int64), make_line(widest))
+    total, left = np.zeros((2, words), np.int64)
+    return SearchRoom(total, left, make_line(widest))
 
 
 class SixGain(NamedTuple):
@@ -125,7 +126,7 @@ def whole_worth(total, m, l2):  # type: ignore[no-untyped-def]
     return summed / (entry(total, m) + l2)
 
 
-def gain_of(m, total, left, rules):  # type: ignore[no-untyped-def]
+def gain_of(m: int | None, total: Any, left: Any, rules: SplitRules) -> Any:
     """Return the gain for m gradients; None stands for six."""
     raise NotImplementedError
 
