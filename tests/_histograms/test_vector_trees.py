@@ -160,7 +160,7 @@ def test_a_share_of_the_features_is_asked_about():
             codes=grower.features.codes,
             n_bins=grower.features.n_bins,
             offsets=grower.features.offsets,
-            categorical=grower.features.categorical,
+            categorical=data.categorical[grower.chosen],
         )
         alone = Grower(few, np.arange(40), 6, 4, 4)
         alone.grow(vectors.words, SplitRules(1.0, 1), 100)

@@ -3,7 +3,7 @@
 Example i has the weight |signed[i]|, a whole number, for its sign. The examples of a node are rows[first:last]. Their
 histogram is filled, or is what the sibling leaves of that of the parent; both are the same, for sums of whole numbers
 are exact. A tree therefore does not depend on the order of the rows. Where there are more bins than examples, these are
-sorted instead.
+sorted instead. A node that asks about some features only fills the histograms of these, and keeps none.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY, INNER
 from outputcodes._histograms.column_splits import (
-    consider_groups,
-    group_histogram,
-    group_sorted,
+    PairGain,
+    line_up_sorted,
     pair_cost,
     range_of,
     read_choice,
+    store_choice,
 )
 from outputcodes._histograms.growth import is_final, write_question
-from outputcodes._histograms.regions import fill_two_signs, move_sibling, part_rows
+from outputcodes._histograms.one_feature import best_question, is_better, line_up
+from outputcodes._histograms.regions import fill_feature, fill_two_signs, move_sibling, part_rows
+from outputcodes._histograms.sampling import draw_at_node
 
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
 MOST_KEPT, KEPT_WORDS = 32, 1 << 20
@@ -37,7 +39,8 @@ class ColumnGrowth(NamedTuple):
     """A growing tree: weights of both signs at each node; stack of (node, first, last, depth, histogram or -1).
 
     `heights` are the numbers of entries in use of the stack, the nodes and the pool, and of the histograms that are
-    `free`. `ranges` are those of the features.
+    `free`. `ranges` are those of the features. A node may ask about `n_asked` features, drawn by `seed`; `walk` has
+    them first.
     """
 
     counts: NDArray[np.int64]
@@ -48,6 +51,9 @@ class ColumnGrowth(NamedTuple):
     ranges: NDArray[np.float64]
     histograms: NDArray[np.int64]
     free: NDArray[np.int64]
+    walk: NDArray[np.int64]
+    n_asked: int
+    seed: np.uint64
 
 
 def whole_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
@@ -66,7 +72,9 @@ def whole_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], floa
     return sized, float(np.ldexp(1.0, exponent))
 
 
-def start_growth(rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bins: NDArray[np.int64]) -> ColumnGrowth:
+def start_growth(
+    rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bins: NDArray[np.int64], n_asked: int, seed: np.uint64
+) -> ColumnGrowth:
     """Allocate the growth of a tree whose root has these rows with these signed weights; the stack is empty."""
     size = 2 * int((n_bins + 1).sum())
     kept = min(MOST_KEPT, max(2, KEPT_WORDS // size))
@@ -79,6 +87,9 @@ def start_growth(rows: NDArray[Any], own: NDArray[np.int64], n_nodes: int, n_bin
         np.empty(len(n_bins)),
         np.empty((kept, size), np.int64),
         np.arange(SCRATCH + 1, kept),
+        np.arange(len(n_bins)),
+        n_asked,
+        seed,
     )
     growth.counts[0] = own[own > 0].sum(), -own[own < 0].sum()
     growth.stack[0] = 0, 0, len(rows), 0, -1
@@ -117,19 +128,19 @@ def are_few(n, growth):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def part_column(features, signed, rules, nodes, growth, slot, groups, choice):  # type: ignore[no-untyped-def]
+def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # type: ignore[no-untyped-def]
     """Pop the region on top of the stack and split it by the choice; its histogram, if kept, is handed on."""
     counts, rows, heights = growth.counts, growth.rows, growth.heights
     heights[0] -= 1
     top = growth.stack[heights[0]]
     node, first, last, depth = top[0], top[1], top[2], top[3] + 1
-    read_choice(features, groups, choice)
+    read_choice(features, room, choice)
     write_question(node, nodes, growth, choice)
     left = nodes.left[node]
-    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), groups.goes_left)
+    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), room.goes_left)
     for sign in range(2):
-        counts[left, sign] = groups.left[sign]
-        counts[left + 1, sign] = counts[node, sign] - groups.left[sign]
+        counts[left, sign] = room.left[sign]
+        counts[left + 1, sign] = counts[node, sign] - room.left[sign]
     if choice.which[2] < 0:
         on_left, on_right = float(counts[left, 0] + counts[left, 1]), float(counts[left + 1, 0] + counts[left + 1, 1])
         nodes.missing_left[node] = on_left >= on_right - TIE * (on_left + on_right)
@@ -159,36 +170,56 @@ def part_column(features, signed, rules, nodes, growth, slot, groups, choice):  
 
 
 @njit(**ENTRY)
-def grow_column(features, signed, rules, nodes, growth, groups, choice, budget):  # type: ignore[no-untyped-def]
+def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  # type: ignore[no-untyped-def]
     """Split the regions on the stack until about `budget` values have been read."""
-    d, heights, counts, rows = len(features.n_bins), growth.heights, growth.counts, growth.rows
+    d, heights, counts, rows, ranges = len(features.n_bins), growth.heights, growth.counts, growth.rows, growth.ranges
+    offsets, n_bins, categorical, line = features.offsets, features.n_bins, features.categorical, room.line
+    walk, n_asked = growth.walk, growth.n_asked
+    some = n_asked < d
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]
         node, first, last, slot = top[0], top[1], top[2], top[4]
         whole_p, whole_m = counts[node, 0], counts[node, 1]
+        gain = PairGain(rules.criterion, whole_p, whole_m, features.low, features.high)
         tie = TIE * float(whole_p + whole_m)
-        choice.numbers[0], choice.numbers[2] = np.inf, 0.0
+        least, widest = np.inf, 0.0
         few = are_few(last - first, growth)
         budget -= (last - first) * d
-        if not few:
+        if some:
+            draw_at_node(growth.seed, node, d, walk)
+        elif not few:
             budget -= growth.histograms.shape[1] // 2
             if slot < 0:
                 slot = take_free(growth, np.int64(SCRATCH))
-                fill_two_signs(features.codes, rows[first:last], features.offsets, signed, growth.histograms[slot])
+                fill_two_signs(features.codes, rows[first:last], offsets, signed, growth.histograms[slot])
         histogram = growth.histograms[max(slot, SCRATCH)]
-        for f in range(d):
+        for q in range(d):
+            f = walk[q]
+            # If none of the features that were drawn has two values, others are asked about. The root sees all ranges.
+            asked = q < n_asked or least == np.inf
+            if not asked and node > 0:
+                break
             if few:
-                count = group_sorted(features, f, signed, rows, first, last, groups)
+                count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
             else:
-                count = group_histogram(features, f, histogram, groups)
-            if count > 1:
-                if node == 0:
-                    growth.ranges[f] = range_of(features, f, count, groups)
-                scale = growth.ranges[f]
-                consider_groups(features, f, whole_p, whole_m, count, scale, rules.criterion, tie, groups, choice)
-        cost = pair_cost(float(whole_p), float(whole_m), rules.criterion)
-        if cost - choice.numbers[0] < rules.least_gain - tie:
+                if some:
+                    fill_feature(features.codes, rows[first:last], f, offsets, signed, histogram)
+                count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
+            if count < 2:
+                continue
+            if node == 0:
+                ranges[f] = range_of(features, count, missing, line.at)
+                if not asked:
+                    continue
+            found = best_question(
+                gain, histogram, line, count, missing, f, categorical, categorical, tie, 0.0, TIE * ranges[f]
+            )
+            gap = found[4] / ranges[f]
+            if is_better(found[0], gap, least, widest, tie, TIE):
+                least, widest = min(found[0], least), gap
+                store_choice(features, f, histogram, line.at, count, missing, found[1], found[3], room.left, choice)
+        if pair_cost(float(whole_p), float(whole_m), rules.criterion) - least < rules.least_gain - tie:
             heights[0] -= 1
             set_free(growth, slot)
         else:
-            part_column(features, signed, rules, nodes, growth, slot, groups, choice)
+            part_column(features, signed, rules, nodes, growth, slot, room, choice)

@@ -7,8 +7,7 @@ for a margin loss L:
     ENTROPY         -p ln(p / (p + m)) - m ln(m / (p + m))         logistic loss     f = ½ ln(p / m)
     KEARNS_MANSOUR  2 √(p m)                                       exponential loss  f = ½ ln(p / m)
 
-The occupied bins of each feature form groups; cuts lie between groups. Weights are whole numbers, so that what is on
-the right of a cut is exactly what the left leaves.
+Weights are whole numbers, so that what is on the right of a cut is exactly what the left leaves.
 """
 
 from __future__ import annotations
@@ -20,9 +19,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._ground.choosing import TIE, sorting_key
+from outputcodes._ground.choosing import sorting_key
 from outputcodes._ground.compiling import INNER
 from outputcodes._histograms.costs import ENTROPY, GINI, halfway, shell_sort
+from outputcodes._histograms.one_feature import Line, for_gain, gap_after, key_of, make_line, orders_of, price_cuts
 from outputcodes._histograms.questions import AXIS, SUBSET
 
 
@@ -37,29 +37,37 @@ class Features(NamedTuple):
     categorical: NDArray[np.bool_]
 
 
-class Groups(NamedTuple):
-    """Work arrays: bin and weights (p, m) of each group, and the gap after it.
+class Room(NamedTuple):
+    """Work arrays: the groups of a feature; rows in the order of its bins.
 
     `left` are the weights on the left of the choice, `goes_left` the side of each bin.
     """
 
-    bins: NDArray[np.uint32]
-    weights: NDArray[np.int64]
-    spare: NDArray[np.int64]
+    line: Line
     keys: NDArray[np.float64]
-    items: NDArray[np.uint32]
-    gaps: NDArray[np.float64]
+    rows: NDArray[np.uint32]
     left: NDArray[np.int64]
     goes_left: NDArray[np.uintp]
 
 
-def make_groups(n_bins: NDArray[np.int64]) -> Groups:
+class PairGain(NamedTuple):
+    """The cost of a region by its weights of both signs, and those of the whole; see `one_feature`.
+
+    The bin at place `at` of the histogram has the values from low[at // 2] to high[at // 2].
+    """
+
+    criterion: int
+    whole_p: int
+    whole_m: int
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def make_room(n_bins: NDArray[np.int64]) -> Room:
     """Allocate work arrays for features with `n_bins` bins."""
     widest = int(n_bins.max()) + 1
-    bins, items = np.empty((2, widest), dtype=np.uint32)
-    weights, spare = np.empty((2, widest, 2), dtype=np.int64)
-    keys, gaps = np.empty((2, widest))
-    return Groups(bins, weights, spare, keys, items, gaps, np.zeros(2, np.int64), np.empty(widest, np.uintp))
+    left, goes_left = np.zeros(2, np.int64), np.empty(widest, np.uintp)
+    return Room(make_line(widest + 1), np.empty(widest), np.empty(widest, np.uint32), left, goes_left)
 
 
 @njit(**INNER)
@@ -74,137 +82,86 @@ def pair_cost(p, m, criterion):  # type: ignore[no-untyped-def]
     return 2.0 * sqrt(p * m)
 
 
-@njit(**INNER)
-def group_histogram(features, f, histogram, groups):  # type: ignore[no-untyped-def]
-    """Find the occupied bins of feature f from the histogram; return their number."""
-    count, start, weights = 0, features.offsets[f], groups.weights
-    for b in range(features.n_bins[f] + 1):
-        p, m = histogram[2 * (start + b)], histogram[2 * (start + b) + 1]
-        if p + m > 0:
-            groups.bins[count] = b
-            weights[count, 0], weights[count, 1] = p, m
-            count += 1
-    return count
+@for_gain(price_cuts, PairGain)
+def _price_pairs(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    criterion, whole_p, whole_m, one = gain.criterion, gain.whole_p, gain.whole_m, np.uintp(1)
+    p, m = np.int64(0), np.int64(0)
+    if missing_left:
+        p, m = table[at[present]], table[at[present] + 1]
+    for g in range(n_cuts):
+        place = np.uintp(at[g])
+        p, m = p + table[place], m + table[place + one]
+        on_left = pair_cost(float(p), float(m), criterion)
+        costs[g] = on_left + pair_cost(float(whole_p - p), float(whole_m - m), criterion)
+
+
+@for_gain(gap_after, PairGain)
+def _gap_between_bins(gain, at, g):  # type: ignore[no-untyped-def]
+    return gain.low[at[g + 1] // 2] - gain.high[at[g] // 2]
+
+
+@for_gain(key_of, PairGain)
+def _share_of_positive(gain, table, at, order):  # type: ignore[no-untyped-def]
+    return sorting_key(table[at] / (table[at] + table[at + 1]))
+
+
+@for_gain(orders_of, PairGain)
+def _one_order(gain):  # type: ignore[no-untyped-def]
+    return np.int64(1)
 
 
 @njit(**INNER)
-def group_sorted(features, f, signed, rows, first, last, groups):  # type: ignore[no-untyped-def]
-    """Find the occupied bins of feature f by sorting; return their number."""
-    n, weights = last - first, groups.weights
+def line_up_sorted(features, f, signed, rows, first, last, table, room):  # type: ignore[no-untyped-def]
+    """Do as `line_up` does for few rows, which are sorted: only the bins that hold rows are written to the table."""
+    keys, items, at, count = room.keys, room.rows, room.line.at, 0
+    n, start = last - first, 2 * features.offsets[f]
     for p in range(n):
         row = rows[first + p]
-        groups.keys[p], groups.items[p] = features.codes[row, f], row
-    shell_sort(groups.keys, groups.items, n)
-    count = 0
+        keys[p], items[p] = features.codes[row, f], row
+    shell_sort(keys, items, n)
+    place = start
     for p in range(n):
-        if p == 0 or groups.keys[p] > groups.keys[p - 1]:
-            groups.bins[count] = int(groups.keys[p])
-            weights[count, 0], weights[count, 1] = 0, 0
+        if p == 0 or keys[p] > keys[p - 1]:
+            place = start + 2 * int(keys[p])
+            table[place], table[place + 1] = 0, 0
+            at[count] = place
             count += 1
-        weight = signed[groups.items[p]]
-        weights[count - 1, int(weight < 0)] += abs(weight)
-    return count
+        weight = signed[items[p]]
+        table[place + int(weight < 0)] += abs(weight)
+    return count, at[count - 1] == start + 2 * features.n_bins[f]
 
 
 @njit(**INNER)
-def sort_by_share(count, groups):  # type: ignore[no-untyped-def]
-    """Sort the groups by their share of the positive sign."""
-    bins, weights, spare, keys, items = groups.bins, groups.weights, groups.spare, groups.keys, groups.items
-    for g in range(count):
-        p, m = weights[g, 0], weights[g, 1]
-        keys[g], items[g] = sorting_key(p / (p + m)), g
-        spare[g, 0], spare[g, 1] = p, m
-    shell_sort(keys, items, count)
-    for g in range(count):
-        keys[g] = bins[items[g]]
-        weights[g, 0], weights[g, 1] = spare[items[g], 0], spare[items[g], 1]
-    for g in range(count):
-        bins[g] = int(keys[g])
-
-
-@njit(**INNER)
-def range_of(features, f, count, groups):  # type: ignore[no-untyped-def]
-    """Return the range of the values of feature f, or 1 if it is 0."""
-    last = count - 2 if groups.bins[count - 1] == features.n_bins[f] else count - 1
-    start = features.offsets[f]
-    length = features.high[start + groups.bins[last]] - features.low[start + groups.bins[0]]
+def range_of(features, count, missing, at):  # type: ignore[no-untyped-def]
+    """Return the range of the values of a feature, or 1 if it is 0."""
+    last = count - 2 if missing else count - 1
+    length = features.high[at[last] // 2] - features.low[at[0] // 2]
     return length if length > 0.0 else 1.0
 
 
 @njit(**INNER)
-def find_gaps(features, f, present, groups):  # type: ignore[no-untyped-def]
-    """Set groups.gaps[g] to the gap from group g to the next; 0 between categories and before missing values."""
-    start = features.offsets[f]
-    for g in range(present):
-        groups.gaps[g] = 0.0
-    if not features.categorical[f]:
-        for g in range(present - 1):
-            above, below = features.low[start + groups.bins[g + 1]], features.high[start + groups.bins[g]]
-            groups.gaps[g] = above - below
-
-
-@njit(**INNER)
-def cut_groups(whole_p, whole_m, present, count, missing_left, criterion, tie, gap_tie, groups):  # type: ignore[no-untyped-def]
-    """Return (cost, cut, gap) of the cheapest split into groups[:cut] and groups[cut:present].
-
-    The groups from `present` on join one side. Among equal cuts the first with the widest gap wins, as in `best_cut`.
-    """
-    weights, gaps, last, p, m = groups.weights, groups.gaps, present - 1, np.int64(0), np.int64(0)
-    if present < count:
-        if missing_left:
-            p, m = weights[present, 0], weights[present, 1]
-        else:
-            last = present
-    least, cut, widest = np.inf, 0, 0.0
-    for g in range(last):
-        p += weights[g, 0]
-        m += weights[g, 1]
-        right_p, right_m = float(whole_p - p), float(whole_m - m)
-        cost = pair_cost(float(p), float(m), criterion) + pair_cost(right_p, right_m, criterion)
-        if cost < least - tie or (cost <= least + tie and gaps[g] > widest + gap_tie):
-            least, cut, widest = min(cost, least), g + 1, gaps[g]
-    return least, cut, widest
-
-
-@njit(**INNER)
-def consider_groups(features, f, whole_p, whole_m, count, scale, criterion, tie, groups, choice):  # type: ignore[no-untyped-def]
-    """Store the best cut of feature f if it is better than the choice; the pool then has the bins on the left."""
-    n_bins, start, categorical = features.n_bins[f], features.offsets[f], features.categorical[f]
-    missing = groups.bins[count - 1] == n_bins
-    present = count - 1 if missing and not categorical else count
+def store_choice(features, f, table, at, count, missing, cut, side, left, choice):  # type: ignore[no-untyped-def]
+    """Store the question about feature f after the groups before the cut; the pool then has the bins in line."""
+    start, categorical, numbers, which = 2 * features.offsets[f], features.categorical[f], choice.numbers, choice.which
+    which[0], which[1], which[2], which[3] = SUBSET if categorical else AXIS, f, side, count if categorical else cut
+    for g in range(which[3]):
+        choice.pool[g] = (at[g] - start) // 2
+    for sign in range(2):
+        left[sign] = table[at[count - 1] + sign] if side == 1 else 0
+        for g in range(cut):
+            left[sign] += table[at[g] + sign]
     if categorical:
-        sort_by_share(count, groups)
-    find_gaps(features, f, present, groups)
-    for missing_left in range(2 if present < count else 1):
-        cost, cut, gap = cut_groups(
-            whole_p, whole_m, present, count, missing_left == 1, criterion, tie, TIE * scale, groups
-        )
-        gap /= scale
-        if cost >= choice.numbers[0] - tie and (cost > choice.numbers[0] + tie or gap <= choice.numbers[2] + TIE):
-            continue
-        choice.numbers[0], choice.numbers[2] = min(cost, choice.numbers[0]), gap
-        choice.which[0], choice.which[1] = SUBSET if categorical else AXIS, f
-        choice.which[2] = missing_left if present < count else -1
-        choice.which[3] = count if categorical else cut
-        for g in range(choice.which[3]):
-            choice.pool[g] = groups.bins[g]
-        for sign in range(2):
-            groups.left[sign] = groups.weights[present, sign] if missing_left else 0
-            for g in range(cut):
-                groups.left[sign] += groups.weights[g, sign]
-        if categorical:
-            choice.numbers[1] = cut
-        elif cut == present:
-            choice.numbers[1] = np.inf
-        else:
-            below, above = start + groups.bins[cut - 1], start + groups.bins[cut]
-            choice.numbers[1] = halfway(features.high[below], features.low[above])
+        numbers[1] = cut
+    elif missing and cut == count - 1:
+        numbers[1] = np.inf
+    else:
+        numbers[1] = halfway(features.high[at[cut - 1] // 2], features.low[at[cut] // 2])
 
 
 @njit(**INNER)
-def read_choice(features, groups, choice):  # type: ignore[no-untyped-def]
-    """Set groups.goes_left[b] for each bin b, and replace the choice's bins by the numbers of the question."""
-    f, length, goes_left = choice.which[1], choice.which[3], groups.goes_left
+def read_choice(features, room, choice):  # type: ignore[no-untyped-def]
+    """Set room.goes_left[b] for each bin b, and replace the choice's bins by the numbers of the question."""
+    f, length, goes_left = choice.which[1], choice.which[3], room.goes_left
     n_bins, start = features.n_bins[f], features.offsets[f]
     for b in range(n_bins + 1):
         goes_left[b] = 0

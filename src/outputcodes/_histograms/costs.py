@@ -1,4 +1,4 @@
-"""The cost of a region, and the best cut of sorted examples.
+"""The cost of a region by the weights of its classes, and how keys are sorted.
 
 With n_c the weight of class c in a region and n = Σ_c n_c, the costs are, from n and one statistic of the n_c,
 
@@ -7,8 +7,7 @@ With n_c the weight of class c in a region and n = Σ_c n_c, the costs are, from
     ENTROPY         n ln n - Σ_c n_c ln n_c
     KEARNS_MANSOUR  (Σ_c √n_c)² - n
 
-They are concave, and the costs of regions are added. Each side of a cut is a sum over its own examples, never a
-difference, so that an absent class has a weight of exactly 0.
+They are concave, and the costs of regions are added.
 """
 
 from __future__ import annotations
@@ -89,57 +88,6 @@ def region_cost(counts, criterion):  # type: ignore[no-untyped-def]
         total += counts[c]
         statistic = max(statistic, counts[c]) if criterion == ERROR else statistic + term(counts[c], criterion)
     return cost_of(total, criterion, statistic) if total > 0.0 else 0.0
-
-
-@njit(nogil=True, cache=True)
-def best_cut(  # type: ignore[no-untyped-def]
-    values, classes, weights, n, present, missing_left, same, criterion, tie, gap_tie, counts, known, right_cost
-):
-    """Return (cost, cut, gap) for which the total cost of values[:cut] and values[cut:present] is smallest.
-
-    Values ascend; those from `present` to `n` are missing, and join one of the sides. Cuts lie between values that
-    differ by more than `same`, or, if the missing ones are on the right, before them, with a gap of 0. Among cuts whose
-    costs are within `tie`, the first with the widest gap between the values on the two sides, up to `gap_tie`, wins;
-    cut = 0 means that there is none.
-    """
-    clear(counts)
-    clear(known)
-    total, statistic = 0.0, 0.0
-    if not missing_left:
-        for p in range(present, n):
-            total += weights[p]
-            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-        if present < n:
-            statistic = settled(counts, known, criterion, statistic)
-            right_cost[present] = cost_of(total, criterion, statistic)
-    for p in range(present - 1, 0, -1):
-        total += weights[p]
-        statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-        if values[p] - values[p - 1] > same:
-            statistic = settled(counts, known, criterion, statistic)
-            right_cost[p] = cost_of(total, criterion, statistic)
-    clear(counts)
-    clear(known)
-    total, statistic = 0.0, 0.0
-    last = present - 1
-    if missing_left:
-        for p in range(present, n):
-            total += weights[p]
-            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-    elif present < n:
-        last = present
-    least, cut, widest = np.inf, 0, 0.0
-    for p in range(last):
-        total += weights[p]
-        statistic = joined(counts, classes[p], weights[p], criterion, statistic)
-        if p == present - 1 or values[p + 1] - values[p] > same:
-            statistic = settled(counts, known, criterion, statistic)
-            cost = cost_of(total, criterion, statistic) + right_cost[p + 1]
-            if cost <= least + tie:
-                gap = values[p + 1] - values[p] if p < present - 1 else 0.0
-                if cost < least - tie or gap > widest + gap_tie:
-                    least, cut, widest = min(cost, least), p + 1, gap
-    return least, cut, widest
 
 
 @njit(nogil=True, cache=True)

@@ -65,6 +65,15 @@ def fill_two_signs(codes, rows, offsets, signed, histogram):  # type: ignore[no-
             f += one
 
 
+@njit(**ENTRY, inline="always")
+def fill_feature(codes, rows, f, offsets, signed, histogram):  # type: ignore[no-untyped-def]
+    """Do the same for one feature alone."""
+    clear_bins(histogram, 2 * offsets[f], 2 * offsets[f + 1])
+    start, f, two = np.uintp(offsets[f]), np.uintp(f), np.uintp(2)
+    for i in rows:
+        histogram[(start + np.uintp(codes[i, f])) * two + np.uintp(signed[i] < 0)] += abs(signed[i])
+
+
 @njit(inline="always")
 def clear_bins(histogram, start, stop):  # type: ignore[no-untyped-def]
     """Set a part of a histogram to 0."""

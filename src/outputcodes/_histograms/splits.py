@@ -4,8 +4,11 @@ Each search keeps the question with the smallest total cost of its two sides in 
 costs are equal up to `tie`, the one with the widest gap between the values on the two sides, relative to the range of
 the feature, wins: in small regions many questions are equally good, and the first feature would otherwise be chosen
 every time.
-Distances and projections are computed numbers, so that those within a billionth of their range are equal. Breiman,
-Friedman, Olshen & Stone (1984), chapter 4.
+
+Every distinct value is a group of its own, so that there may be as many groups as examples: a histogram would have as
+many bins, each with the weights of all classes, and be larger and slower than the sorted examples. Groups are therefore
+runs of sorted examples; `one_feature` searches them as it does bins. Distances and projections are computed numbers, so
+that those within a billionth of their range are equal. Breiman, Friedman, Olshen & Stone (1984), chapter 4.
 """
 
 from __future__ import annotations
@@ -18,7 +21,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
-from outputcodes._histograms.costs import best_cut, halfway, missing_last, shell_sort
+from outputcodes._ground.compiling import INNER
+from outputcodes._histograms.costs import clear, cost_of, halfway, joined, missing_last, settled, shell_sort
+from outputcodes._histograms.one_feature import (
+    Line,
+    best_question,
+    for_gain,
+    gap_after,
+    is_better,
+    make_line,
+    price_cuts,
+)
 from outputcodes._histograms.questions import AXIS, SPHERE, distance
 
 
@@ -62,6 +75,19 @@ class SplitRoom(NamedTuple):
     by_category: NDArray[np.float64]
     categories: NDArray[np.float64]
     on_left: NDArray[np.bool_]
+    line: Line
+
+
+class RowsGain(NamedTuple):
+    """The cost of regions by the weights of their classes; groups are runs of sorted examples. See `one_feature`."""
+
+    criterion: int
+    values: NDArray[np.float64]
+    classes: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    known: NDArray[np.float64]
+    right_cost: NDArray[np.float64]
 
 
 def make_split_room(n: int, k: int, widest: int, pool: int) -> tuple[SplitRoom, FoundSplit]:
@@ -71,41 +97,90 @@ def make_split_room(n: int, k: int, widest: int, pool: int) -> tuple[SplitRoom, 
     counts, other_counts = np.empty((2, k))
     by_category, categories = np.empty((widest + 1, k)), np.empty(widest + 1)
     on_left = np.empty(widest + 1, dtype=bool)
-    room = SplitRoom(values, rows, classes, weights, right_cost, counts, other_counts, by_category, categories, on_left)
+    sides = counts, other_counts, by_category, categories, on_left
+    room = SplitRoom(values, rows, classes, weights, right_cost, *sides, make_line(n + 2))
     return room, FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(pool))
+
+
+@njit(inline="always")
+def gain_of_rows(criterion, room):  # type: ignore[no-untyped-def]
+    """Return the gain for the sorted examples of the room."""
+    sides = room.counts, room.other_counts, room.right_cost
+    return RowsGain(criterion, room.values, room.classes, room.weights, *sides)
+
+
+@njit(**INNER)
+def line_up_rows(values, n, present, same, at):  # type: ignore[no-untyped-def]
+    """Line up the n sorted examples by values that differ by more than `same`; return how many groups they form.
+
+    The examples from `present` on are missing, the last group; the last place is followed by the end.
+    """
+    count = 0
+    for p in range(present):
+        if p == 0 or values[p] - values[p - 1] > same:
+            at[count] = p
+            count += 1
+    if present < n:
+        at[count] = present
+        count += 1
+    at[count] = n
+    return count
+
+
+@for_gain(price_cuts, RowsGain)
+def _price_rows(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    """Make each side a sum over its own examples, never a difference: an absent class has a weight of exactly 0."""
+    classes, weights, counts, known, right_cost = gain.classes, gain.weights, gain.counts, gain.known, gain.right_cost
+    criterion = gain.criterion
+    clear(counts)
+    clear(known)
+    total, statistic = 0.0, 0.0
+    for g in range((present if missing_left else count) - 1, 0, -1):
+        for p in range(at[g + 1] - 1, at[g] - 1, -1):
+            total += weights[p]
+            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+        statistic = settled(counts, known, criterion, statistic)
+        right_cost[g] = cost_of(total, criterion, statistic)
+    clear(counts)
+    clear(known)
+    total, statistic = 0.0, 0.0
+    if missing_left:
+        for p in range(at[present], at[count]):
+            total += weights[p]
+            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+    for g in range(n_cuts):
+        for p in range(at[g], at[g + 1]):
+            total += weights[p]
+            statistic = joined(counts, classes[p], weights[p], criterion, statistic)
+        statistic = settled(counts, known, criterion, statistic)
+        costs[g] = cost_of(total, criterion, statistic) + right_cost[g + 1]
+
+
+@for_gain(gap_after, RowsGain)
+def _gap_between_values(gain, at, g):  # type: ignore[no-untyped-def]
+    return gain.values[at[g + 1]] - gain.values[at[g + 1] - 1]
 
 
 @njit(nogil=True, cache=True)
 def consider(n, present, scale, same, gap_tie, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
-    """Try every threshold of the n sorted examples; the missing ones, at the end, are tried on both sides.
+    """Try every threshold of the n sorted examples, of which those from `present` on are missing.
 
-    Gaps are divided by `scale`; the rest is as in `best_cut`. Return whether a threshold was chosen; its kind and
-    feature are then still to be set.
+    Values up to `same` apart are equal, and so are gaps up to `gap_tie`, which are divided by `scale`. Return whether a
+    threshold was chosen; its kind and feature are then still to be set.
     """
-    values, chosen, numbers = room.values, False, choice.numbers
-    for missing_left in range(2 if present < n else 1):
-        cost, cut, gap = best_cut(
-            values,
-            room.classes,
-            room.weights,
-            n,
-            present,
-            missing_left == 1,
-            same,
-            criterion,
-            tie,
-            gap_tie,
-            room.counts,
-            room.other_counts,
-            room.right_cost,
-        )
-        gap /= scale
-        if cost < numbers[0] - tie or (cost <= numbers[0] + tie and gap > numbers[2] + gap_tie / scale):
-            chosen = True
-            numbers[0], numbers[2] = min(cost, numbers[0]), gap
-            numbers[1] = np.inf if cut == present else halfway(values[cut - 1], values[cut])
-            choice.which[2], choice.which[3] = missing_left if present < n else -1, 0
-    return chosen
+    values, line, numbers = room.values, room.line, choice.numbers
+    count = line_up_rows(values, n, present, same, line.at)
+    if count < 2:
+        return False
+    gain = gain_of_rows(criterion, room)
+    cost, cut, _, side, gap = best_question(gain, values, line, count, present < n, 0, None, None, tie, 0.0, gap_tie)
+    if not is_better(cost, gap / scale, numbers[0], numbers[2], tie, gap_tie / scale):
+        return False
+    numbers[0], numbers[2] = min(cost, numbers[0]), gap / scale
+    p = line.at[cut]
+    numbers[1] = np.inf if p == present else halfway(values[p - 1], values[p])
+    choice.which[2], choice.which[3] = side, 0
+    return True
 
 
 @njit(nogil=True, cache=True)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import LANES, add_lanes_by_sign, aligned_zeros, sum_lanes
+from outputcodes._histograms.one_feature import least_of
 
 # Errors, or Z, up to this count as 0, which ends the boosting. Smaller errors are replaced by this value, which keeps
 # coefficients finite.
@@ -173,6 +174,20 @@ def fill_block(part, block, first, last, bins, sums, sums_of_class):  # type: ig
 
 
 @njit(nogil=True, cache=True)
+def n_tests(bins, categorical):  # type: ignore[no-untyped-def]
+    """Return the number of cuts of a feature; a cut above all numbers would repeat cut 0, the constant."""
+    return bins + 1 if categorical else max(bins, 1)
+
+
+@njit(nogil=True, cache=True)
+def side_of(code, bins, cut, categorical):  # type: ignore[no-untyped-def]
+    """Return 0 for left of the cut, 1 for right, 2 for missing."""
+    if code == bins:
+        return 2
+    return 0 if (code == cut - 1 if categorical else code < cut) else 1
+
+
+@njit(nogil=True, cache=True)
 def sum_sides(histogram, bins, categorical, left, right):  # type: ignore[no-untyped-def]
     """Set left[sign, c·LANES + lane] and right[...] to the weights on both sides of cut c; return the number of cuts.
 
@@ -195,8 +210,7 @@ def sum_sides(histogram, bins, categorical, left, right):  # type: ignore[no-unt
                 sum_lanes(on_right, q + LANES, on_right, q + LANES, on_left, q)
                 for lane in range(LANES):
                     on_left[q + LANES + lane] = histogram[b, shift + lane]
-    # A cut above all values would repeat cut 0, the constant.
-    return bins + 1 if categorical else max(bins, 1)
+    return n_tests(bins, categorical)
 
 
 @njit(nogil=True, cache=True)
@@ -228,9 +242,7 @@ def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # 
                 if not active[lane]:
                     continue
                 missing = histogram[bins, lane] + histogram[bins, LANES + lane]
-                smallest = np.inf
-                for c in range(n_cuts):
-                    smallest = min(smallest, score[c * LANES + lane])
+                smallest = least_of(score, lane, LANES, n_cuts)
                 total = smallest + (missing if confident else 0.5 * missing)
                 if total < choice.score[lane] - TIE:
                     c = 0
@@ -289,10 +301,9 @@ def reweight(part, n_bins, categorical, choice, factor, table):  # type: ignore[
     """Multiply V[i, lane] by factor[lane, side, V[i, lane] < 0], where side 0 = left, 1 = right, 2 = missing."""
     codes, V, feature = part.codes, part.V, choice.feature
     for lane in range(LANES):
-        bins, high = n_bins[feature[lane]], choice.cut[lane]
-        low = max(high - 1, 0) if categorical[feature[lane]] else 0
+        bins, cut, equal = n_bins[feature[lane]], choice.cut[lane], categorical[feature[lane]]
         for b in range(bins + 1):
-            side = 2 if b == bins else (0 if low <= b < high else 1)
+            side = side_of(b, bins, cut, equal)
             table[lane, b, 0], table[lane, b, 1] = factor[lane, side, 0], factor[lane, side, 1]
     for i in range(len(codes)):
         for lane in range(LANES):

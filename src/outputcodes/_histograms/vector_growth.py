@@ -20,7 +20,15 @@ from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
-from outputcodes._histograms.vector_splits import FeatureCuts, LeafSplits, SplitRules, find_cuts, mark_subset
+from outputcodes._histograms.sampling import features_of_tree, n_sampled
+from outputcodes._histograms.vector_splits import (
+    FeatureCuts,
+    LeafSplits,
+    SplitRules,
+    find_cuts,
+    make_search_room,
+    mark_subset,
+)
 
 # A leaf with fewer values is not worth waking threads for.
 LARGE_LEAF = 1 << 19
@@ -29,12 +37,12 @@ TILE_WORDS = 1 << 16
 
 
 class BinnedFeatures(NamedTuple):
-    """What the growth reads of `Binned`."""
+    """What the growth reads of `Binned`; `categorical` is None if no feature is, which saves compiling."""
 
     codes: NDArray[Any]
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    categorical: NDArray[np.bool_]
+    categorical: NDArray[np.bool_] | None
 
 
 # What is known of a leaf, and of the growth as a whole.
@@ -93,9 +101,10 @@ class Grower:
         self.above = values_above(data, rows) if above is None else above
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
-        self.n_asked = max(1, round(share * d))
+        self.n_asked = n_sampled(share, d)
         self.chosen = np.arange(d)
-        self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, data.categorical)
+        categorical = data.categorical if data.categorical.any() else None
+        self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, categorical)
         # Room for the features with the most bins.
         size = int(np.sort(data.n_bins + 1)[d - self.n_asked :].sum()) * words
         n_tiles = min(self.n_asked, max(n_threads, -(-size // TILE_WORDS)))
@@ -106,10 +115,10 @@ class Grower:
             np.zeros((2, self.n_asked)),
             np.zeros((2, self.n_asked, 2), np.int64),
             np.zeros(2),
-            np.zeros((self.n_asked, 2, words), np.int64),
         )
+        self.rooms = [make_search_room(words, int(data.n_bins.max()) + 1) for _ in self.tiles]
         n_nodes = 2 * max_leaves - 1
-        # The categories that go to the left at each node; None saves compiling what only categories need.
+        # The categories that go to the left at each node.
         self.subsets: NDArray[np.bool_] | None = None
         if data.categorical.any():
             self.subsets = np.zeros((n_nodes, int(data.n_bins[data.categorical].max()) + 1), bool)
@@ -129,21 +138,22 @@ class Grower:
         data = self.data
         if self.n_asked == len(data.n_bins):
             return
-        rng = np.random.default_rng(seed)
-        self.chosen = np.sort(rng.choice(len(data.n_bins), self.n_asked, replace=False))
+        self.chosen = features_of_tree(seed, self.n_asked, len(data.n_bins))
         n_bins = data.n_bins[self.chosen]
         offsets = np.concatenate([[0], np.cumsum(n_bins + 1)])
         codes = np.ascontiguousarray(data.codes[:, self.chosen])
-        self.features = BinnedFeatures(codes, n_bins, offsets, data.categorical[self.chosen])
+        categorical = None if self.subsets is None else data.categorical[self.chosen]
+        self.features = BinnedFeatures(codes, n_bins, offsets, categorical)
 
     def grow(self, words: NDArray[np.int64], rules: SplitRules, max_depth: int, run: Run = serially) -> int:
         """Grow a tree for packed vectors; return its number of leaves. `tree` then holds it."""
         m, cuts, tree = None if self.m == 6 else self.m, self.cuts, self.tree  # see `find_cuts`
+        tiles = list(zip(self.rooms, self.tiles, strict=True))
         where = self.features, words, m, rules, self.subsets
         large = self.large_leaf if len(self.tiles) > 1 else np.iinfo(np.int64).max
         self._start()
-        while go_on(*where, max_depth, large, self.splits, cuts, tree):
-            run(lambda tile: find_in_tile(*where, cuts, tree, tile.start, tile.stop), self.tiles)
+        while go_on(*where, max_depth, large, self.splits, cuts, tree, self.rooms[0]):
+            run(lambda task: find_in_tile(*where, cuts, tree, task[0], task[1].start, task[1].stop), tiles)
             choose(rules, cuts, self.splits, tree)
         return int(tree.heights[N_LEAVES])
 
@@ -192,7 +202,7 @@ class Grower:
 
 
 @njit(**ENTRY)
-def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree):  # type: ignore[no-untyped-def]
+def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree, room):  # type: ignore[no-untyped-def]
     """Part leaves until all are used or no question gains anything; return False.
 
     Return True before that if a leaf of `large` or more values was made: `find_in_tile` and `choose` are then to find
@@ -204,7 +214,7 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
         if small >= 0:
             if (leaves[small, LAST] - leaves[small, FIRST]) * d >= large:
                 return True
-            find_in_tile(features, words, m, rules, subsets, cuts, tree, 0, d)
+            find_in_tile(features, words, m, rules, subsets, cuts, tree, room, 0, d)
             choose(rules, cuts, splits, tree)
         if heights[N_LEAVES] == len(leaves):
             return False
@@ -214,11 +224,11 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
                 leaf, gain = other, gains[other]  # type: ignore[assignment]
         if leaf < 0:
             return False
-        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree)
+        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room)
 
 
 @njit(**ENTRY, inline="always")
-def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  # type: ignore[no-untyped-def]
+def find_in_tile(features, words, m, rules, subsets, cuts, tree, room, first, last):  # type: ignore[no-untyped-def]
     """Fill the histograms of the leaves that were parted for the features first..last-1, and find their best cuts."""
     leaves, histograms, offsets = tree.leaves, tree.histograms, features.offsets
     small, large = tree.heights[SMALL], tree.heights[LARGE]
@@ -236,7 +246,7 @@ def find_in_tile(features, words, m, rules, subsets, cuts, tree, first, last):  
             histogram = whole
         elif len(own) < 2 * rules.min_rows:
             continue
-        find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf)
+        find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, room)
 
 
 @njit(**ENTRY, inline="always")
@@ -260,7 +270,7 @@ def choose(rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree):  # type: ignore[no-untyped-def]
+def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room):  # type: ignore[no-untyped-def]
     """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
     which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
     f, cut, side, goes_left = which[leaf, 0], which[leaf, 1], which[leaf, 2], tree.goes_left
@@ -271,14 +281,14 @@ def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree)
     for code in range(missing):
         goes_left[code] = code <= cut
     goes_left[missing] = side == 1
-    if subsets is not None and side < 0:
-        mark_subset(histogram, start, missing, 6 if m is None else m, cut, -1 - side, rules.l2, subsets[node])
+    if subsets is not None and side < -1:
+        mark_subset(histogram, start, missing, m, rules, cut, -2 - side, room, subsets[node])
         for code in range(missing + 1):
             goes_left[code] = subsets[node, code]
     middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), goes_left)
     n_left, n_right = middle - first, last - middle
     missing_left = goes_left[missing] != 0
-    if side >= 0 and histogram[start + (missing + 1) * width - 1] == 0:
+    if side >= -1 and histogram[start + (missing + 1) * width - 1] == 0:
         # The last word has the count of rows: missing values that are still to come follow the larger side.
         missing_left = n_left >= n_right
     nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3], nodes[node, 4] = f, cut, missing_left, child, -1

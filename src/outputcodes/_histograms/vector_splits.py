@@ -10,16 +10,28 @@ Iosipoi & Vakhrushev (2022).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import INNER
-from outputcodes._histograms.costs import shell_sort
-from outputcodes._histograms.vector_sums import high, low, n_words
+from outputcodes._histograms.one_feature import (
+    Line,
+    best_question,
+    for_gain,
+    gap_after,
+    key_of,
+    line_up,
+    make_line,
+    orders_of,
+    price_cuts,
+    sort_line,
+)
+from outputcodes._histograms.vector_sums import high, low
 
 
 class SplitRules(NamedTuple):
@@ -39,37 +51,52 @@ class LeafSplits(NamedTuple):
 class FeatureCuts(NamedTuple):
     """The best cut of every feature in two leaves: what it is worth, -1 for none; the cut and the side.
 
-    The codes up to the cut go to the left, and missing values where side = 1. Where side = -1 - j, the categories that
-    come first in the order of mean gradient j go to the left, up to the place `cut`. `whole` is what the leaves are
-    worth without a question, and `sums` is room for the sums of a region and of its left side, at the first feature of
-    those that a thread searches.
+    The codes up to the cut go to the left, and missing values where side = 1. Where side = -2 - j, the categories that
+    come first in the order of mean gradient j go to the left, so many as `cut` says. `whole` is what the leaves are
+    worth without a question.
     """
 
     worth: NDArray[np.float64]
     which: NDArray[np.int64]
     whole: NDArray[np.float64]
-    sums: NDArray[np.int64]
+
+
+class SearchRoom(NamedTuple):
+    """Work arrays of a thread: the sums of a region and of its left side, and the groups of a feature."""
+
+    total: NDArray[np.int64]
+    left: NDArray[np.int64]
+    line: Line
+
+
+def make_search_room(words: int, widest: int) -> SearchRoom:
+    """Allocate for vectors of so many words and features of up to `widest` bins, that of missing values included."""
+    total, left = np.zeros((2, words), np.int64)
+    return SearchRoom(total, left, make_line(widest))
+
+
+class SixGain(NamedTuple):
+    """The gain with six gradients, the usual number; `total` are the sums of the region. See `one_feature`."""
+
+    total: NDArray[np.int64]
+    l2: float
+    min_rows: int
+
+
+class VectorGain(NamedTuple):
+    """The gain with any number m of gradients; `left` is room for the sums of a side."""
+
+    total: NDArray[np.int64]
+    left: NDArray[np.int64]
+    m: int
+    l2: float
+    min_rows: int
 
 
 @njit(**INNER)
 def entry(sums, j):  # type: ignore[no-untyped-def]
     """Return number j of a packed sum."""
     return high(sums[j // 2]) if j % 2 else low(sums[j // 2])
-
-
-@njit(**INNER, error_model="numpy")
-def worth(left, total, m, l2, min_rows):  # type: ignore[no-untyped-def]
-    """Return the value of the two sides of a question, given the sums of the left one; -1 where a side is too small."""
-    n_left, n_all = entry(left, m + 1), entry(total, m + 1)
-    if n_left < min_rows or n_all - n_left < min_rows:
-        return -1.0
-    on_left, on_right = 0.0, 0.0
-    for j in range(m):
-        ours, whole = float(entry(left, j)), float(entry(total, j))
-        on_left += ours * ours
-        on_right += (whole - ours) * (whole - ours)
-    curvature = entry(left, m)
-    return on_left / (curvature + l2) + on_right / (entry(total, m) - curvature + l2)
 
 
 @njit(**INNER)
@@ -99,116 +126,130 @@ def whole_worth(total, m, l2):  # type: ignore[no-untyped-def]
     return summed / (entry(total, m) + l2)
 
 
-@njit(inline="always")
-def scan(histogram, at, bins, left, total, m, rules, best):  # type: ignore[no-untyped-def]
-    """Move one bin after the other from `at` on to the left; return the best value, and the bin after which it is.
-
-    A bin without rows changes nothing; the count in its last word says so. The cut is -1 if no value exceeds `best`.
-    """
-    cut, width, end = -1, len(total), at
-    for b in range(bins):
-        end = at + (b + 1) * width
-        if histogram[end - 1] != 0:
-            for q in range(width):
-                left[q] += histogram[end - width + q]
-            value = worth(left, total, m, rules.l2, rules.min_rows)
-            if value > best * (1.0 + TIE):
-                best, cut = value, b
-    return best, cut
+def gain_of(m: int | None, total: Any, left: Any, rules: SplitRules) -> Any:
+    """Return the gain for m gradients; None stands for six."""
+    raise NotImplementedError
 
 
-@njit(inline="always")
-def scan_six(histogram, at, bins, left, total, rules, best):  # type: ignore[no-untyped-def]
-    """Do the same for six gradients, the usual number, with the sums of both sides in registers."""
-    cut, l2, least_rows = -1, rules.l2, rules.min_rows
-    a, b, c, e = left[0], left[1], left[2], left[3]
+@overload(gain_of, jit_options=INNER)
+def _gain_of(m, total, left, rules):  # type: ignore[no-untyped-def]
+    if isinstance(m, types.NoneType):
+        return lambda m, total, left, rules: SixGain(total, rules.l2, rules.min_rows)
+    return lambda m, total, left, rules: VectorGain(total, left, m, rules.l2, rules.min_rows)
+
+
+@for_gain(price_cuts, SixGain, error_model="numpy")
+def _price_six(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    """Keep the sums of both sides in registers."""
+    l2, least_rows, total = gain.l2, gain.min_rows, gain.total
     A, B, C, E = total[0], total[1], total[2], total[3]
+    a, b, c, e = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
-    for place in range(bins):
-        q = np.uintp(at + 4 * place)
-        if histogram[q + three] != 0:
-            a, b, c, e = a + histogram[q], b + histogram[q + one], c + histogram[q + two], e + histogram[q + three]
-            if high(e) >= least_rows and high(E - e) >= least_rows:
-                value = squares(a, b, c) / (low(e) + l2) + squares(A - a, B - b, C - c) / (low(E - e) + l2)
-                if value > best * (1.0 + TIE):
-                    best, cut = value, place
-    return best, cut
+    if missing_left:
+        q = np.uintp(at[present])
+        a, b, c, e = table[q], table[q + one], table[q + two], table[q + three]
+    for g in range(n_cuts):
+        q = np.uintp(at[g])
+        a, b, c, e = a + table[q], b + table[q + one], c + table[q + two], e + table[q + three]
+        if high(e) >= least_rows and high(E - e) >= least_rows:
+            costs[g] = -(squares(a, b, c) / (low(e) + l2) + squares(A - a, B - b, C - c) / (low(E - e) + l2))
+        else:
+            costs[g] = np.inf
+
+
+@for_gain(price_cuts, VectorGain, error_model="numpy")
+def _price_vectors(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    left, total, m = gain.left, gain.total, gain.m
+    n_all, curvature_all = entry(total, m + 1), entry(total, m)
+    for q in range(len(total)):
+        left[q] = table[at[present] + q] if missing_left else 0
+    for g in range(n_cuts):
+        for q in range(len(total)):
+            left[q] += table[at[g] + q]
+        n_left = entry(left, m + 1)
+        if n_left < gain.min_rows or n_all - n_left < gain.min_rows:
+            costs[g] = np.inf
+            continue
+        on_left, on_right = 0.0, 0.0
+        for j in range(m):
+            ours, whole = float(entry(left, j)), float(entry(total, j))
+            on_left += ours * ours
+            on_right += (whole - ours) * (whole - ours)
+        curvature = entry(left, m)
+        costs[g] = -(on_left / (curvature + gain.l2) + on_right / (curvature_all - curvature + gain.l2))
+
+
+@for_gain(key_of, SixGain, error_model="numpy")
+def _mean_of_six(gain, table, at, order):  # type: ignore[no-untyped-def]
+    word = table[at + order // 2]
+    return (high(word) if order % 2 else low(word)) / (low(table[at + 3]) + gain.l2)
+
+
+@for_gain(key_of, VectorGain, error_model="numpy")
+def _mean_gradient(gain, table, at, order):  # type: ignore[no-untyped-def]
+    sums = table[at : at + len(gain.total)]
+    return entry(sums, order) / (entry(sums, gain.m) + gain.l2)
+
+
+@for_gain(orders_of, SixGain)
+def _six_orders(gain):  # type: ignore[no-untyped-def]
+    return np.int64(6)
+
+
+@for_gain(orders_of, VectorGain)
+def _orders_of_gradients(gain):  # type: ignore[no-untyped-def]
+    return np.int64(gain.m)
+
+
+@for_gain(gap_after, SixGain)
+def _no_gap_of_six(gain, at, g):  # type: ignore[no-untyped-def]
+    return 0.0
+
+
+@for_gain(gap_after, VectorGain)
+def _no_gap(gain, at, g):  # type: ignore[no-untyped-def]
+    return 0.0
 
 
 @njit(**INNER, error_model="numpy")
-def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf):  # type: ignore[no-untyped-def]
+def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, room):  # type: ignore[no-untyped-def]
     """Find the best cuts of the features first..last-1 in one of the two leaves.
 
     m = None stands for six gradients, the usual number, and `subsets` is None where no feature is categorical: what
     only other numbers and subsets need is then not compiled.
     """
-    worths, which, total, left = cuts.worth[leaf], cuts.which[leaf], cuts.sums[first, 0], cuts.sums[first, 1]
-    width, offsets, n_bins = len(total), features.offsets, features.n_bins
+    worths, which, total, line = cuts.worth[leaf], cuts.which[leaf], room.total, room.line
+    offsets, n_bins, width = features.offsets, features.n_bins, len(total)
     sum_region(histogram, offsets[first], offsets[first + 1], total)
-    if m is None:
-        least = squares(total[0], total[1], total[2]) / (low(total[3]) + rules.l2)
-    else:
-        least = whole_worth(total, m, rules.l2)
+    gain = gain_of(m, total, room.left, rules)
     if first == 0:
-        cuts.whole[leaf] = least
+        if m is None:
+            cuts.whole[leaf] = squares(total[0], total[1], total[2]) / (low(total[3]) + rules.l2)
+        else:
+            cuts.whole[leaf] = whole_worth(total, m, rules.l2)
     for f in range(first, last):
-        worths[f] = -1.0
-        bins, start = n_bins[f], offsets[f] * width
-        if subsets is not None and features.categorical[f]:
-            find_subset(histogram, start, bins, total, 6 if m is None else m, least, rules, f, worths, which)
+        worths[f], start = -1.0, offsets[f] * width
+        count, missing = line_up(histogram, start, n_bins[f], width, line)
+        if count < 2:
             continue
-        best, missing = least, start + bins * width
-        some_missing = histogram[missing + width - 1] != 0
-        for side in range(2 if some_missing else 1):
-            for q in range(width):
-                left[q] = histogram[missing + q] if side == 1 else 0
-            # With the missing values on the right, they may be alone there.
-            tried = bins if some_missing and side == 0 else bins - 1
-            if m is None:
-                best, cut = scan_six(histogram, start, tried, left, total, rules, best)
-            else:
-                best, cut = scan(histogram, start, tried, left, total, m, rules, best)
-            if cut >= 0:
-                worths[f], which[f, 0], which[f, 1] = best, cut, side
-
-
-@njit(**INNER, error_model="numpy")
-def order_categories(histogram, start, bins, m, j, l2, keys, order):  # type: ignore[no-untyped-def]
-    """Sort the categories that occur, missing values among them, by their mean gradient j; return their number."""
-    count, width = np.int64(0), n_words(m)
-    for b in range(bins + 1):
-        sums = histogram[start + b * width : start + (b + 1) * width]
-        if sums[width - 1] != 0:
-            keys[count], order[count] = entry(sums, j) / (entry(sums, m) + l2), b
-            count += 1
-    shell_sort(keys, order, count)
-    return count
+        cost, cut, order, side, _ = best_question(
+            gain, histogram, line, count, missing, f, features.categorical, subsets, 0.0, TIE, np.inf
+        )
+        if cut > 0:
+            worths[f], which[f, 0], which[f, 1] = -cost, (line.at[cut - 1] - start) // width, side
+            if subsets is not None and features.categorical[f]:
+                which[f, 0], which[f, 1] = cut, -2 - order
 
 
 @njit(**INNER)
-def find_subset(histogram, start, bins, total, m, best, rules, f, worths, which):  # type: ignore[no-untyped-def]
-    """Try the categories of a feature in the order of each of the m mean gradients."""
-    width, keys, order = len(total), np.empty(bins + 1), np.empty(bins + 1, np.int64)
-    left = np.empty(width, np.int64)
-    for j in range(m):
-        count = order_categories(histogram, start, bins, m, j, rules.l2, keys, order)
-        for q in range(width):
-            left[q] = 0
-        for p in range(count - 1):
-            for q in range(width):
-                left[q] += histogram[start + order[p] * width + q]
-            value = worth(left, total, m, rules.l2, rules.min_rows)
-            if value > best * (1.0 + TIE):
-                best = value
-                worths[f], which[f, 0], which[f, 1] = value, p, -1 - j
-
-
-@njit(**INNER)
-def mark_subset(histogram, start, bins, m, cut, j, l2, subset):  # type: ignore[no-untyped-def]
-    """Mark the categories up to the place `cut` in the order of mean gradient j."""
-    keys, order = np.empty(bins + 1), np.empty(bins + 1, np.int64)
-    order_categories(histogram, start, bins, m, j, l2, keys, order)
+def mark_subset(histogram, start, bins, m, rules, cut, order, room, subset):  # type: ignore[no-untyped-def]
+    """Mark the first categories, so many as `cut` says, in the order of a mean gradient."""
+    width, line, gain = len(room.total), room.line, gain_of(m, room.total, room.left, rules)
+    count, _ = line_up(histogram, start, bins, width, line)
+    for g in range(count):
+        line.home[g] = line.at[g]
+    sort_line(gain, histogram, line, count, order)
     for b in range(bins + 1):
         subset[b] = False
-    for p in range(cut + 1):
-        subset[order[p]] = True
+    for g in range(cut):
+        subset[(line.at[g] - start) // width] = True

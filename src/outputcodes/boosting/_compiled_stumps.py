@@ -19,7 +19,7 @@ from math import exp, sqrt
 from numba import njit
 
 from outputcodes._ground.lanes import LANES, add_lanes_by_sign, scale_lanes_by_sign, sum_lanes
-from outputcodes._histograms.stumps import MANY_BINS, fill_histograms, sum_sides
+from outputcodes._histograms.stumps import MANY_BINS, fill_histograms, n_tests, side_of, sum_sides
 
 CONFIDENT, DISCRETE, ABSTAINING, RANKING = range(4)
 
@@ -102,7 +102,7 @@ def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):
         for b in range(bins):
             sum_lanes(total, 0, total, 0, h, b * LANES)
         # score[c] = the sum to the left of cut c.
-        n_cuts = bins + 1 if categorical[f] else max(bins, 1)
+        n_cuts = n_tests(bins, categorical[f])
         for b in range(n_cuts - 1):
             if categorical[f]:
                 for lane in range(LANES):
@@ -114,14 +114,6 @@ def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):
                 left = score[c * LANES + lane]
                 score[c * LANES + lane] = -abs(left) - abs(total[lane] - left)
             worth[0, place + c] = add_up(score, c * LANES)
-
-
-@njit(nogil=True, cache=True)
-def side_of(code, bins, cut, categorical):  # type: ignore[no-untyped-def]
-    """Return 0 for left of the cut, 1 for right, 2 for missing."""
-    if code == bins:
-        return 2
-    return 0 if (code == cut - 1 if categorical else code < cut) else 1
 
 
 @njit(nogil=True, cache=True)

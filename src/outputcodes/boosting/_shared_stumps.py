@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -64,7 +65,7 @@ class ColumnWeights:
         for V, columns in zip(self.V, self._columns(), strict=True):
             own = signed[:, columns]
             np.multiply(own[y], weight[:, None], out=V[:, : own.shape[1]])
-        self.total = float(sum(np.abs(V).sum() for V in self.V))
+        self.total = sum(self._weights_of_blocks())
         self.n_pairs = np.count_nonzero(self.V)
         self.V /= self.total
         self._rooms = threading.local()
@@ -127,6 +128,12 @@ class ColumnWeights:
 
     def _columns(self) -> Iterator[slice]:
         return (slice(first, min(first + LANES, self.L)) for first in range(0, self.L, LANES))
+
+    def _weights_of_blocks(self) -> Iterator[float]:
+        """Yield the weight of the pairs in each block of rows, in the order of the blocks."""
+        starts, blocks = self.runs
+        for first, last in itertools.pairwise(starts[blocks].tolist()):
+            yield float(sum(np.abs(V[first:last]).sum() for V in self.V))
 
     def _part(self, block: int) -> Part:
         return Part(self.codes, self.V[block], *self.runs)

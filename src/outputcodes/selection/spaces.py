@@ -204,7 +204,10 @@ SPACES: dict[str, Space] = {
     "Ridge": Space((Parameter("alpha", _powers(-3, -2, -1, 0, 1, 2, 3), 1.0, True),), Cost(0.003, 1, 1.5, columns=0.3)),
     "KernelSVM": Space(_KERNEL, Cost(0.12, rows=2.2, features=0.4, columns=0.7)),
     "BoostedStumps": Space((_ROUNDS,), Cost(0.4, rows=1.1)),
-    "ColumnTree": Space((_REGION, Parameter("min_gain", (0.0, 1e-4, 1e-3), 0.0)), Cost(0.1, rows=1.1, columns=0.8)),
+    "ColumnTree": Space(
+        (_REGION, Parameter("min_gain", (0.0, 1e-4, 1e-3), 0.0), Parameter("max_features", (0.3, 0.6, 1.0), 1.0)),
+        Cost(0.1, rows=1.1, columns=0.8),
+    ),
     "BoostedTrees": Space(_BOOSTED_TREES, Cost(0.5, rows=0.9, features=0.8, columns=0.4)),
     # Our classifiers without a learner, whose columns are their classes unless they have a code.
     "GradientBoost": Space(_BOOSTED_TREES, Cost(0.5, rows=0.8, features=0.8, columns=0.3)),

@@ -130,12 +130,11 @@ def _direction(
     if usable < 2:
         return None
     exact, features = usable == 2 and len(rows) <= EXACT_ROWS, np.arange(len(sample.columns))
-    rest = (criterion, tie, room)
-    search.least[0] = least_cost(search.u, search.u, 0.0, sample, rows, search.items, *rest)
+    search.least[0] = least_cost(search.u, search.u, 0.0, sample, rows, search.items, criterion, room)
     for _ in range(1 if exact else SWEEPS):
         before = search.least[0]
         for at in range(0, len(features), TURNS_PER_CALL):
-            sweep(sample, search, features[at : at + TURNS_PER_CALL], exact, *rest)
+            sweep(sample, search, features[at : at + TURNS_PER_CALL], exact, criterion, tie, room)
         if search.least[0] >= before - tie:
             break
     direction: Array = search.direction

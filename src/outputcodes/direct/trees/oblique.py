@@ -16,9 +16,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
-from outputcodes._histograms.costs import best_cut, shell_sort
+from outputcodes._histograms.costs import shell_sort
+from outputcodes._histograms.one_feature import least_of, price_cuts
 from outputcodes._histograms.questions import OBLIQUE, projection
-from outputcodes._histograms.splits import consider_vector
+from outputcodes._histograms.splits import consider_vector, gain_of_rows, line_up_rows
 
 # Coarse and fine angles, each half as large as the one before.
 TURNS = pi / 2 * 0.5 ** np.arange(8)
@@ -67,7 +68,7 @@ def angles_between(u, v):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type: ignore[no-untyped-def]
+def least_cost(u, v, angle, sample, rows, items, criterion, room):  # type: ignore[no-untyped-def]
     """Return the cost of the best threshold on u cos θ + v sin θ; `items` is the order to start sorting from."""
     n, c, s = len(rows), cos(angle), sin(angle)
     for p in range(n):
@@ -76,22 +77,11 @@ def least_cost(u, v, angle, sample, rows, items, criterion, tie, room):  # type:
     for p in range(n):
         room.classes[p], room.weights[p] = sample.y[rows[items[p]]], sample.joint[rows[items[p]]]
     same = TIE * (room.values[n - 1] - room.values[0])
-    cost, _, _ = best_cut(
-        room.values,
-        room.classes,
-        room.weights,
-        n,
-        n,
-        n < 0,  # the literal False has a type of its own, for which everything would be compiled again
-        same,
-        criterion,
-        tie,
-        same,
-        room.counts,
-        room.other_counts,
-        room.right_cost,
-    )
-    return cost
+    line = room.line
+    count = line_up_rows(room.values, n, n, same, line.at)
+    missing_left = n < 0  # the literal False has a type of its own, for which everything would be compiled again
+    price_cuts(gain_of_rows(criterion, room), room.values, line.at, line.costs, count, count, missing_left, count - 1)
+    return least_of(line.costs, 0, 1, count - 1)
 
 
 @njit(nogil=True, cache=True)
@@ -172,7 +162,7 @@ def sweep(sample, search, features, exact, criterion, tie, room):  # type: ignor
             continue
         best = 0.0
         for angle in angles_between(u, v) if exact else TURNS:
-            cost = least_cost(u, v, angle, sample, search.rows, search.items, criterion, tie, room)
+            cost = least_cost(u, v, angle, sample, search.rows, search.items, criterion, room)
             if cost < search.least[0] - tie:
                 search.least[0], best = cost, angle
         if best != 0.0:

@@ -8,14 +8,71 @@ and 9.
 from __future__ import annotations
 
 from math import isnan
+from typing import NamedTuple
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import sorting_key
-from outputcodes._histograms.costs import add, clear, region_cost, shell_sort
+from outputcodes._histograms.costs import add, clear, region_cost
+from outputcodes._histograms.one_feature import (
+    best_question,
+    for_gain,
+    gap_after,
+    key_of,
+    orders_of,
+    price_cuts,
+    sort_line,
+)
 from outputcodes._histograms.questions import SUBSET
 
 EXHAUSTIVE = 8
+
+
+class CountsGain(NamedTuple):
+    """The cost of regions by the weights of their classes; categories are ordered by the share of one of `classes`.
+
+    With two classes there is one order, which has the best subset. See `one_feature`.
+    """
+
+    criterion: int
+    classes: NDArray[np.uint32]
+    n_orders: int
+    counts: NDArray[np.float64]
+    right_cost: NDArray[np.float64]
+
+
+@for_gain(price_cuts, CountsGain)
+def _price_counts(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
+    counts, right_cost = gain.counts, gain.right_cost
+    k = len(counts)
+    clear(counts)
+    for g in range(count - 1, 0, -1):
+        add(counts, table[at[g] : at[g] + k])
+        right_cost[g] = region_cost(counts, gain.criterion)
+    clear(counts)
+    for g in range(n_cuts):
+        add(counts, table[at[g] : at[g] + k])
+        costs[g] = region_cost(counts, gain.criterion) + right_cost[g + 1]
+
+
+@for_gain(gap_after, CountsGain)
+def _no_gap(gain, at, g):  # type: ignore[no-untyped-def]
+    return 0.0
+
+
+@for_gain(key_of, CountsGain)
+def _share_of_class(gain, table, at, order):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(len(gain.counts)):
+        total += table[at + c]
+    return sorting_key(table[at + gain.classes[order]] / total)
+
+
+@for_gain(orders_of, CountsGain)
+def _orders_of_classes(gain):  # type: ignore[no-untyped-def]
+    return gain.n_orders
 
 
 @njit(nogil=True, cache=True)
@@ -43,7 +100,7 @@ def find_subset(sample, f, order, first, last, criterion, tie, room, choice):  #
     if groups <= EXHAUSTIVE:
         try_all_subsets(groups, criterion, tie, room, choice)
     else:
-        try_sorted_subsets(groups, criterion, tie, room, choice)
+        try_sorted_subsets(sample, f, groups, criterion, tie, room, choice)
     if choice.numbers[0] == before:
         return
     length, choice.which[2] = 0, -1
@@ -79,35 +136,24 @@ def try_all_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def try_sorted_subsets(groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
+def try_sorted_subsets(sample, f, groups, criterion, tie, room, choice):  # type: ignore[no-untyped-def]
     """Try the prefixes of the categories sorted by the share of each class: the optimum if there are two classes."""
-    H, shares, items, counts = room.by_category, room.values, room.rows, room.counts
-    clear(room.other_counts)
-    for g in range(groups):
-        add(room.other_counts, H[g])
-    n_classes = 0
-    for c in range(len(counts)):
-        n_classes += room.other_counts[c] > 0.0
-    for c in range(len(counts)):
-        if room.other_counts[c] == 0.0:
-            continue
+    table, line, k, n_classes = room.by_category.reshape(-1), room.line, len(room.counts), 0
+    for c in range(k):
+        total = 0.0
         for g in range(groups):
-            total = 0.0
-            for other in range(len(counts)):
-                total += H[g, other]
-            shares[g], items[g] = sorting_key(H[g, c] / total), g
-        shell_sort(shares, items, groups)
-        clear(counts)
-        for p in range(groups - 1, 0, -1):
-            add(counts, H[items[p]])
-            room.right_cost[p] = region_cost(counts, criterion)
-        clear(counts)
-        for p in range(groups - 1):
-            add(counts, H[items[p]])
-            cost = region_cost(counts, criterion) + room.right_cost[p + 1]
-            if cost < choice.numbers[0] - tie:
-                choice.numbers[0] = cost
-                for q in range(groups):
-                    room.on_left[items[q]] = q <= p
-        if n_classes == 2:
-            return
+            total += table[g * k + c]
+        if total > 0.0:
+            room.classes[n_classes] = c
+            n_classes += 1
+    for g in range(groups):
+        line.at[g] = g * k
+    gain = CountsGain(criterion, room.classes, 1 if n_classes == 2 else n_classes, room.counts, room.right_cost)
+    cost, cut, order, _, _ = best_question(
+        gain, table, line, groups, groups < 0, f, sample.categorical, sample, tie, 0.0, np.inf
+    )
+    if cut > 0 and cost < choice.numbers[0] - tie:
+        choice.numbers[0] = cost
+        sort_line(gain, table, line, groups, order)
+        for g in range(groups):
+            room.on_left[line.at[g] // k] = g < cut

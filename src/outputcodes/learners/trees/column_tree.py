@@ -15,10 +15,11 @@ from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.column_growth import grow_column, start_growth, whole_weights
-from outputcodes._histograms.column_splits import Features, make_groups
+from outputcodes._histograms.column_splits import Features, make_room
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
+from outputcodes._histograms.sampling import n_sampled
 from outputcodes._histograms.splits import FoundSplit
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_trees import FittedTrees
@@ -65,6 +66,9 @@ class ColumnTree(SharedLearner):
         Regions with at most this many examples, regardless of weight, are not split.
     min_gain : float, default=0.0
         The minimal decrease of the cost by a question, as a fraction of the weight of all the column's examples.
+    max_features : float, default=1.0
+        The share of the features that a question may be about, drawn anew at every node; at least one, and more if none
+        of them has two values in the region.
     bins : "exact" or int, default=255
         A number from 2 to 256 cuts features with more distinct values into that many bins at quantiles of all rows,
         regardless of weight. "exact" tries every threshold; this is slower for continuous features.
@@ -74,6 +78,8 @@ class ColumnTree(SharedLearner):
         The weight added to each sign in the outputs. Use a smaller value if weights don't count examples.
     n_jobs : int, optional
         The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
+    random_state : int, optional
+        Determines the draws of features of the binary classifier's own `fit`.
 
     Attributes
     ----------
@@ -109,19 +115,23 @@ class ColumnTree(SharedLearner):
         max_depth: int | None = None,
         min_region: int = 1,
         min_gain: float = 0.0,
+        max_features: float = 1.0,
         bins: int | Literal["exact"] = 255,
         categorical_features: ArrayLike | None = None,
         smoothing: float = 1.0,
         n_jobs: int | None = None,
+        random_state: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_region = min_region
         self.min_gain = min_gain
+        self.max_features = max_features
         self.bins = bins
         self.categorical_features = categorical_features
         self.smoothing = smoothing
         self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @property
     def loss(self) -> str:  # type: ignore[override]
@@ -155,12 +165,14 @@ class ColumnTree(SharedLearner):
         signed = class_weights(M, column_weight) * M
         features = Features(data.codes, data.n_bins, data.offsets, data.low, data.high, data.categorical)
         depth = np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
+        n_asked = n_sampled(self.max_features, len(data.n_bins))
         trees: list[GrowingTree] = []
 
         def start(j: int) -> GrowingTree:
             own = signed[y[rows], j] * (1.0 if weight is None else weight[rows])
             rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
-            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules)
+            own_seed = np.random.SeedSequence((seed, j)).generate_state(1, np.uint64)[0]
+            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules, n_asked, own_seed)
 
         for first in range(0, M.shape[1], COLUMNS_AT_A_TIME):
             growing = over_blocks(start, range(first, min(first + COLUMNS_AT_A_TIME, M.shape[1])), n_jobs)
@@ -194,6 +206,8 @@ class ColumnTree(SharedLearner):
                 raise ValueError(f"{name}={value!r} must be an integer of at least 1.")
         if not (isinstance(self.min_gain, Real) and 0 <= self.min_gain < np.inf):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
+        if not (isinstance(self.max_features, Real) and 0 < self.max_features <= 1):
+            raise ValueError(f"max_features={self.max_features!r} must be a number above 0, and at most 1.")
         if not (isinstance(self.smoothing, Real) and 0 < self.smoothing < np.inf):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number.")
 
@@ -203,7 +217,9 @@ class GrowingTree:
 
     counts: Array
 
-    def __init__(self, features: Features, n: int, rows: Rows, own: Array, rules: Rules) -> None:
+    def __init__(
+        self, features: Features, n: int, rows: Rows, own: Array, rules: Rules, n_asked: int, seed: np.uint64
+    ) -> None:
         self.features = features
         whole, self.unit = whole_weights(own)
         self.signed = np.zeros(n, np.int64)
@@ -214,7 +230,7 @@ class GrowingTree:
             n_nodes = min(n_nodes, 2 ** (rules.max_depth + 1) - 1)
         categorical = features.n_bins[features.categorical]
         self.nodes = empty_nodes(n_nodes, n_nodes // 2 * int(categorical.max(initial=0)))
-        self.growth = start_growth(rows, whole, n_nodes, features.n_bins)
+        self.growth = start_growth(rows, whole, n_nodes, features.n_bins, n_asked, seed)
         self.growth.heights[0] = not is_final(self.growth.counts[0], len(rows), 0, self.rules)
         self.finished = False
 
@@ -222,8 +238,8 @@ class GrowingTree:
         """Grow for about 0.1 s."""
         widest = int(self.features.n_bins.max()) + 1
         choice = FoundSplit(np.empty(3), np.empty(4, dtype=np.int64), np.empty(widest))
-        groups = make_groups(self.features.n_bins)
-        grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, groups, choice, VALUES_PER_CALL)
+        room = make_room(self.features.n_bins)
+        grow_column(self.features, self.signed, self.rules, self.nodes, self.growth, room, choice, VALUES_PER_CALL)
         stack, n_nodes, pool, _ = self.growth.heights
         self.finished = stack == 0
         if self.finished:
