@@ -149,7 +149,9 @@ ENGINES = {
 
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize(
-    ("engine", "kind"), [(engine, kind) for engine, kinds in ENGINES.items() for kind in kinds], ids=str
+    ("engine", "kind"),
+    [(engine, kind) for engine, kinds in ENGINES.items() for kind in kinds],
+    ids=lambda one: getattr(one, "__name__", str(one)),
 )
 @pytest.mark.filterwarnings("ignore:.*no stump separates:UserWarning")
 def test_no_question_is_better_than_the_first(engine, kind, seed):
