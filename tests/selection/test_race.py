@@ -61,7 +61,8 @@ def test_it_is_a_classifier_as_scikit_learn_wants_it(estimator, check):
 
 
 def course_of(X, y, contestants=None, **parameters):
-    data = Field(chosen_contestants(contestants, X), X, kinds_of(X), y, int(y.max()) + 1, race_folds(y, 0), 0)
+    k = int(y.max()) + 1
+    data = Field(chosen_contestants(contestants, X, k), X, kinds_of(X), y, k, race_folds(y, 0), 0)
     return Course(data, "error", Here(data), time.monotonic(), np.inf, **parameters)
 
 
@@ -240,7 +241,7 @@ def test_frames_with_categories_and_missing_values():
 
 def test_sparse_rows_go_to_those_who_can_read_them():
     X, y = load_digits(return_X_y=True)
-    names = chosen_contestants(None, sparse.csr_array(X))
+    names = chosen_contestants(None, sparse.csr_array(X), 10)
     assert "ridge" in names
     assert "gradient-boost" not in names
     race = Race(None, contestants=["ridge", "maxent"], random_state=0).fit(sparse.csr_array(X[:400]), y[:400])

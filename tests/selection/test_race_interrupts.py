@@ -11,6 +11,9 @@ import pytest
 
 from outputcodes.selection.race.interrupts import held_back
 
+# Interrupts are heard, also where the tests run as a background job.
+pytestmark = pytest.mark.usefixtures("keyboard")
+
 # A contestant that trains for an hour, in two processes, so that what is not killed is waited for.
 RACE = """
 import os, signal, sys, threading, time

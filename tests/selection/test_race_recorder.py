@@ -169,7 +169,7 @@ def test_a_lap_that_is_too_short_for_all_entries_goes_on_with_the_time_of_the_ne
 def test_the_leader_does_not_leave_because_its_lap_is_short(monkeypatch):
     X, y = load_wine(return_X_y=True)
     numbers = np.searchsorted(np.unique(y), y)
-    data = Field(chosen_contestants(QUICK, X), X, kinds_of(X), numbers, 3, race_folds(numbers, 0), 0)
+    data = Field(chosen_contestants(QUICK, X, 3), X, kinds_of(X), numbers, 3, race_folds(numbers, 0), 0)
     course = Course(data, "error", Here(data), 0.0, 100.0)
     (leader, *_), (lap, *_) = course.entries(), course.laps()
     monkeypatch.setattr(course_module, "time", SimpleNamespace(monotonic=lambda: 40.0))

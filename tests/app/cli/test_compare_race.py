@@ -73,7 +73,7 @@ def test_killed_and_resumed(run, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups: Ctrl-C is not tried")
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_ends_the_race_and_its_processes(run, fruit, tmp_path, jobs):
+def test_ctrl_c_ends_the_race_and_its_processes(run, fruit, tmp_path, keyboard, jobs):
     """As a terminal sends it: to all processes of the group, at any moment of the race."""
     out = tmp_path / "out"
     words = ("compare", fruit, "--out", out, "--jobs", jobs)
@@ -104,7 +104,6 @@ def test_ctrl_c_ends_the_race_and_its_processes(run, fruit, tmp_path, jobs):
         (("--codes", "dense"), "--codes dense is for the full table: add --exhaustive"),
         (("--decoders", "loss"), "--decoders loss is for the full table"),
         (("--order", "a,b"), "--order a,b is for the full table"),
-        (("--device", "cuda"), "--device cuda is for the full table"),
         (("--learners", "svc"), "--learners 'svc' takes no part in races: add --exhaustive"),
         (("--time-limit", "0"), "--time-limit 0 leaves no time"),
         (("--group", "x"), "--group x is for files"),

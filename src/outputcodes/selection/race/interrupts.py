@@ -20,16 +20,6 @@ def held_back() -> Iterator[None]:
 
     Interrupted while it starts a process, loky leaves it without the thread that ends it, and Python waits for it
     forever when it exits.
-
-    >>> done = []
-    >>> try:
-    ...     with held_back():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         done.append("the block")
-    ... except KeyboardInterrupt:
-    ...     done.append("the interrupt")
-    >>> done
-    ['the block', 'the interrupt']
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
