@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
     from outputcodes.classifier import OutputCodeClassifier
-    from outputcodes.direct import DecisionTree, MulticlassSVC
+    from outputcodes.direct import DecisionTree, MulticlassSVC, NearestCentroids
 
 __version__ = "0.1.0"
 
@@ -37,6 +37,7 @@ __all__ = [
     "DecisionTree",
     "GradientBoost",
     "MulticlassSVC",
+    "NearestCentroids",
     "OutputCodeClassifier",
     "SmoothBoost",
     "app",
@@ -58,7 +59,7 @@ __all__ = [
 _CLASSES = {
     "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "GradientBoost", "SmoothBoost"),
     "classifier": ("OutputCodeClassifier",),
-    "direct": ("DecisionTree", "MulticlassSVC"),
+    "direct": ("DecisionTree", "MulticlassSVC", "NearestCentroids"),
 }
 _MODULES = [name for name in __all__ if name.islower()]
 __getattr__, __dir__ = lazily(__name__, _MODULES, _CLASSES)
