@@ -153,7 +153,11 @@ def best_question(gain, table, line, count, missing, f, categorical, subsets, ti
             # Behind the last number there is a cut if missing values are then alone on the right.
             n_cuts = present - 1 + n_missing * (1 - missing_left)
             price_cuts(gain, table, at, costs, present, count, missing_left == 1, n_cuts)
-            cost = least_of(costs, 0, 1, n_cuts)
+            # Written out: `least_of` and `is_better` would be two more copies to be typed for every engine.
+            cost = np.inf
+            for g in range(n_cuts):
+                if costs[g] < cost:
+                    cost = costs[g]
             # Where no cut is allowed, the cost is infinite, `equal` infinite or NaN, and nothing below is true.
             equal = tie + relative * abs(cost)
             found, gap = np.int64(0), -1.0
@@ -162,7 +166,7 @@ def best_question(gain, table, line, count, missing, f, categorical, subsets, ti
                     wide = gap_after(gain, at, g) if ordered and g + 1 < present else 0.0
                     if found == 0 or wide > gap + gap_tie:
                         found, gap = g + 1, wide  # type: ignore[assignment]
-            if is_better(cost, gap, least, widest, equal, gap_tie):
+            if cost < least - equal or (cost <= least + equal and gap > widest + gap_tie):
                 least, cut, best_order, widest = cost, found, order, gap  # type: ignore[assignment]
                 side = missing_left + n_missing - 1
     return least, cut, best_order, side, widest

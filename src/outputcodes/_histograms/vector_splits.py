@@ -218,7 +218,7 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, r
     m = None stands for six gradients, the usual number, and `subsets` is None where no feature is categorical: what
     only other numbers and subsets need is then not compiled.
     """
-    worths, which, total, line = cuts.worth[leaf], cuts.which[leaf], room.total, room.line
+    worths, which, total, line = cuts.worth, cuts.which, room.total, room.line
     offsets, n_bins, width = features.offsets, features.n_bins, len(total)
     sum_region(histogram, offsets[first], offsets[first + 1], total)
     gain = gain_of(m, total, room.left, rules)
@@ -228,7 +228,7 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, r
         else:
             cuts.whole[leaf] = whole_worth(total, m, rules.l2)
     for f in range(first, last):
-        worths[f], start = -1.0, offsets[f] * width
+        worths[leaf, f], start = -1.0, offsets[f] * width
         count, missing = line_up(histogram, start, n_bins[f], width, line)
         if count < 2:
             continue
@@ -236,9 +236,9 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, r
             gain, histogram, line, count, missing, f, features.categorical, subsets, 0.0, TIE, np.inf
         )
         if cut > 0:
-            worths[f], which[f, 0], which[f, 1] = -cost, (line.at[cut - 1] - start) // width, side
+            worths[leaf, f], which[leaf, f, 0], which[leaf, f, 1] = -cost, (line.at[cut - 1] - start) // width, side
             if subsets is not None and features.categorical[f]:
-                which[f, 0], which[f, 1] = cut, -2 - order
+                which[leaf, f, 0], which[leaf, f, 1] = cut, -2 - order
 
 
 @njit(**INNER)
