@@ -88,6 +88,21 @@ def test_laps_grow_and_the_last_has_all_rows():
     assert few[0].folds == 5
 
 
+def test_a_start_that_is_too_short_leaves_nobody_out(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    course = course_of(X, y, ["ridge", "decision-tree", "neighbours"])
+    course.until = time.monotonic() + 1000
+    measure = course.measure
+
+    def hurried(entries, lap, end, **how):
+        # As where nearly all of the start went to loading and compiling.
+        return measure(entries if end > course.until - 500 else entries[:1], lap, end, **how)
+
+    monkeypatch.setattr(course, "measure", hurried)
+    course.run()
+    assert {entry.contestant for entry, _ in course.standings} == {"ridge", "decision-tree", "neighbours"}
+
+
 def test_one_seed_one_race_however_many_processes_run_it():
     X, y = load_wine(return_X_y=True)
     races = [Race(None, contestants=QUICK, n_jobs=jobs, random_state=3).fit(X, y) for jobs in (None, 2)]

@@ -27,6 +27,21 @@ def test_folds_that_overlap_share_no_sums():
     assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
 
 
+def test_rows_that_are_drawn_twice_are_no_part():
+    rng = np.random.default_rng(0)
+    parts = np.array_split(rng.permutation(400), 2)
+    drawn = [(rng.choice(own, 200), other) for own, other in (parts, parts[::-1])]
+    grid = {"estimator__alpha": [0.01, 1, 100]}
+    ours = GridSearch(ova(Ridge()), grid, cv=drawn).fit(X, y)
+    theirs = GridSearchCV(ova(Ridge()), grid, cv=drawn).fit(X, y)
+    assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    data, code = Ridge().prepare(X), np.where(np.eye(10), 1, -1).astype(np.int8)
+    Ridge().foresee(data, [parts[0], parts[1]])
+    twice = rng.choice(parts[0], 200)
+    alone = Ridge().fit_columns(Ridge().prepare(X[twice]), y[twice], code)
+    assert_allclose(Ridge().fit_columns(data, y, code, rows=twice).margins(X), alone.margins(X), atol=1e-9)
+
+
 @pytest.mark.parametrize("learner", [Ridge(), LinearSVM(tol=1e-9), Logistic(tol=1e-10)], ids=repr)
 def test_the_last_training_is_that_of_the_best_candidate_alone(learner):
     grid = {"estimator__C": [0.1, 1, 10, 30]} if hasattr(learner, "C") else {"estimator__alpha": [0.1, 1, 10]}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import threading
 import warnings
 
 # Packages between the user and us.
 BETWEEN = frozenset({"outputcodes", "sklearn", "joblib", "multiprocessing", "concurrent", "threading", "contextlib"})
 _shown: set[tuple[str, str, int]] = set()
+_one_at_a_time = threading.Lock()
 
 
 def warn_user(message: str) -> None:
@@ -23,10 +25,12 @@ def warn_user(message: str) -> None:
         warnings.warn(message, UserWarning, stacklevel=2)
         return
     file, line = frame.f_code.co_filename, frame.f_lineno
-    if (message, file, line) in _shown:
-        return
-    with warnings.catch_warnings(record=True) as shown:
-        warnings.warn_explicit(message, UserWarning, file, line)
-    if shown:
+    with _one_at_a_time:
+        if (message, file, line) in _shown:
+            return
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.warn_explicit(message, UserWarning, file, line)
+        if not shown:
+            return
         _shown.add((message, file, line))
-        warnings.warn_explicit(message, UserWarning, file, line)
+    warnings.warn_explicit(message, UserWarning, file, line)

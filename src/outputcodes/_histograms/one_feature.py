@@ -158,7 +158,8 @@ def best_question(gain, table, line, count, missing, f, categorical, subsets, ti
             for g in range(n_cuts):
                 if costs[g] < cost:
                     cost = costs[g]
-            # Where no cut is allowed, the cost is infinite, `equal` infinite or NaN, and nothing below is true.
+            if cost == np.inf:
+                continue  # no cut is allowed
             equal = tie + relative * abs(cost)
             found, gap = np.int64(0), -1.0
             for g in range(n_cuts):

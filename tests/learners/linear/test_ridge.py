@@ -206,3 +206,13 @@ def test_a_part_of_huge_rows_leaves_no_rounding_in_the_others():
     found = learner.fit_columns(data, y, M, rows=np.arange(20, 40))
     alone = learner.fit_columns(learner.prepare(X), y, M, rows=np.arange(20, 40))
     assert_allclose(found.coef, alone.coef, rtol=1e-9)
+
+
+def test_a_penalty_too_small_for_eigenvectors_is_solved_as_if_it_were_alone():
+    X_odd = X * np.where(np.arange(X.shape[1]) == 20, 1e5, 1.0)
+    code = np.where(np.eye(10), 1, -1).astype(np.int8)
+    data = Ridge().prepare(X_odd)
+    for alpha in (10.0, 1.0, 1e-1, 1e-6):
+        found = Ridge(alpha=alpha).fit_columns(data, y, code).margins(X_odd)
+        alone = Ridge(alpha=alpha).fit_columns(Ridge().prepare(X_odd), y, code).margins(X_odd)
+        assert_allclose(found, alone, atol=1e-6)

@@ -134,14 +134,15 @@ class Ridge(SharedLearner):
         groups = self._groups(data, y, M, weight, column_weight, rows, n_jobs)
         # All columns of one group are there already, in their order: no copy is made.
         coef = groups[0].coef if len(groups) == 1 else np.empty((data.X.shape[1], L))
-        intercept, gap, steps = np.empty(L), np.empty(L), np.ones(L, dtype=np.intp)
+        intercept, gap, steps, factorised = np.empty(L), np.empty(L), np.ones(L, dtype=np.intp), np.ones(L, dtype=bool)
         for group in groups:
             if len(groups) > 1:
                 coef[:, group.columns] = group.coef
             intercept[group.columns], gap[group.columns] = group.intercept, group.residual
-            steps[group.columns] = group.steps
-        # A factorisation needs no steps to converge; its residual is that of rounding.
-        certificate = Certificate(gap, steps, (steps == 1) | (gap <= 2 * SMALL_RESIDUAL))
+            if group.steps is not None:
+                steps[group.columns], factorised[group.columns] = group.steps, False
+        # The residual of a factorisation is that of rounding.
+        certificate = Certificate(gap, steps, factorised | (gap <= 2 * SMALL_RESIDUAL))
         warn_unless_converged(self, certificate)
         return FittedRidge(coef, intercept, data.centre, certificate)
 

@@ -46,6 +46,8 @@ class Parts:
         inside = np.flatnonzero(counts[1:]).tolist()
         if counts[0] or not inside or any(counts[1 + i] != len(self.rows[i]) for i in inside):
             return None
+        if np.bincount(rows).max() > 1:
+            return None  # some rows in place of others, as in a bootstrap
         if not self._known or not _same(self._known[0][0], weight):
             self._known[:] = [(weight, {})]
         known = self._known[0][1]

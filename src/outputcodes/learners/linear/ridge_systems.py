@@ -45,8 +45,8 @@ class Group:
     """The solution of the columns that have the same classes with the same weights.
 
     `residual` is that of the linear system relative to its right-hand side. `leverage` (n,) is the influence of each
-    row on its own fit, including its weight; None unless requested. `steps` are those of conjugate gradients; 1 for a
-    factorisation.
+    row on its own fit, including its weight; None unless requested. `steps` are those of conjugate gradients; None for
+    a factorisation.
     """
 
     columns: Rows
@@ -54,7 +54,7 @@ class Group:
     intercept: Array
     residual: Array
     leverage: Array | None
-    steps: int = 1
+    steps: int | None = None
 
 
 class Systems:
@@ -263,8 +263,8 @@ class Systems:
             return None
 
         def decomposed() -> tuple[Array, Array]:
-            system = dsyr(-(a @ self.totals), mean, a=gram, overwrite_a=True)
-            return np.linalg.eigh(system, UPLO="U")
+            # A copy: where the eigenvectors are not used, the same matrix is factorised.
+            return np.linalg.eigh(dsyr(-(a @ self.totals), mean, a=gram), UPLO="U")
 
         values, vectors = self._once(("eigen", key), decomposed)
         shifted = values + self.alpha

@@ -183,16 +183,16 @@ def chosen_contestants(given: Any, X: Any, k: int) -> dict[str, Contestant]:
 
 
 def on_device(contestants: dict[str, Contestant], device: str) -> dict[str, Contestant]:
-    """Return contestants that train on a device where they can; "auto" is settled once, for all of them."""
+    """Return contestants that train on a device where they can; "auto" warns once if there is none."""
     able = [name for name, one in contestants.items() if one.codes and "device" in one.make().get_params(deep=False)]
     if device == "cpu" or not able or as_device(device) is None:
         return contestants
-    moved = {name: replace(contestants[name], make=partial(_moved, contestants[name].make)) for name in able}
+    moved = {name: replace(contestants[name], make=partial(_moved, contestants[name].make, device)) for name in able}
     return contestants | moved
 
 
-def _moved(make: Callable[[], Any]) -> Any:
-    return make().set_params(device="cuda")
+def _moved(make: Callable[[], Any], device: str) -> Any:
+    return make().set_params(device=device)
 
 
 def codes_for(contestant: Contestant, k: int) -> tuple[str, ...]:

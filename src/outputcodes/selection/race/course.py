@@ -24,7 +24,7 @@ from outputcodes.selection.race.laps import Departure, Lap, Plan, Standing
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.times import Times
 from outputcodes.selection.race.trials import Field, Task, Trial
-from outputcodes.selection.race.workers import Here, Workers
+from outputcodes.selection.race.workers import STOPPED, Here, Workers
 from outputcodes.selection.spaces import Space, space_of
 
 # Rows of the first lap, and how many times as many the next one has.
@@ -70,6 +70,7 @@ class Course:
     _scores: dict[tuple[Entry, int, int], Trial] = field(default_factory=dict)
     _spaces: dict[tuple[str, str], Space] = field(default_factory=dict)
     _failed: set[Entry] = field(default_factory=set)
+    _stopped: set[Entry] = field(default_factory=set)
     _left: set[Entry] = field(default_factory=set)
 
     def run(self) -> list[Standing]:
@@ -85,7 +86,10 @@ class Course:
                     self._fit_on_all(entries[0])
                 first_end = self._share(START_END) if number == 0 else self._end_for(entries[0], lap, end)
                 there = self.measure(entries, lap, first_end)
+                if number == 0 and there:
+                    there = self._with_late_ones(there, entries, lap, end)
                 if not there:
+                    self._failed -= self._stopped
                     # Those that were in the way of the others have left; or the lap was too short for all of them.
                     self.departures = [one for one in self.departures if one.lap != lap or one.entry in self._failed]
                     there = self.measure(entries, lap, self.until)
@@ -181,6 +185,12 @@ class Course:
                 tasks.appendleft(Task(one.entry, None, lap.rows, one.decoder))
         found = [self._standing(entry, lap) for entry in wanted]
         return sorted((one for one in found if one is not None), key=lambda one: one.key)
+
+    def _with_late_ones(self, there: list[Standing], entries: list[Entry], lap: Lap, end: float) -> list[Standing]:
+        """Measure the entries that the start was too short for: much may have to be loaded and compiled first."""
+        late = [one for one in entries if (one, lap) not in self.standings and one not in self._failed]
+        self.departures = [one for one in self.departures if one.entry not in late]
+        return sorted([*there, *self.measure(late, lap, end)], key=lambda one: one.key) if late else there
 
     def _whatever_it_takes(self, entries: list[Entry], lap: Lap) -> list[Standing]:
         """Measure the first entry that can be trained, in this process: there was no time for any."""
@@ -320,6 +330,8 @@ class Course:
             if task.entry not in self._failed:
                 self._leave(task.entry, lap, None, trial.failed)
             self._failed.add(task.entry)
+            if trial.failed == STOPPED:
+                self._stopped.add(task.entry)
             return
         self._scores[task.entry, task.rows, task.fold] = trial
         self.times.note(task.entry, self.times.shape(task.entry, task.rows, self.data), trial.seconds)

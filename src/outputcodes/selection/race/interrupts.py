@@ -39,6 +39,8 @@ def held_back() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came and callable(before):
             before(came[0], None)
+        elif came and before is signal.SIG_DFL:
+            signal.raise_signal(signal.SIGINT)
 
 
 def end_processes(pids: Collection[int]) -> None:

@@ -63,7 +63,8 @@ class Workers:
         self._workers: list[_Worker] = []
         try:
             with held_back():
-                self._workers += [_Worker(self._path) for _ in range(count)]
+                for _ in range(count):
+                    self._workers.append(_Worker(self._path))
         except BaseException:
             self._stop()
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ def race_table(
     folder = None if out is None else Path(out)
     if folder is not None and folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} (--out) is a file: name a folder, which is made if it is not there.")
-    names = savable_contestants(contestants)
+    names = savable_contestants(contestants, len(source.table.schema.classes))
     clock = Clock(started, time_limit)
     run = _described(source, names, metric, cv, seed) | ({} if device == "cpu" else {"device": device})
     path = None if folder is None else folder / RESULTS
@@ -195,6 +195,10 @@ class _Saver:
 
     def _write(self, race: Race, final: bool) -> None:
         table, model = self.source.table, model_of(race, self.source.table.schema)
+        if is_split(self.source):
+            # The model has not seen the others.
+            train = self.source.splits.pairs[0][0]
+            table = replace(table, frame=table.frame.iloc[train], target=table.target.iloc[train])
         facts: dict[str, Any] = {**facts_of(race), "data": self.source.name}
         if not final:
             facts |= {"rows": len(table.target), "class_shares": class_shares(table), "race": "still running"}

@@ -69,8 +69,8 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     )
     if (measured := race.standings_[0]["rows"]) < trained / 2:
         notes.append(
-            f"There was no time to measure it with more than {measured} training rows; the model has all {trained}, "
-            "and may be better."
+            f"There was no time to measure it with more than {measured} of the {trained} training rows; with more, "
+            "it may be better."
         )
     if tested is not None:
         assert tested.losses is not None
@@ -84,7 +84,5 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     failed = [one for one in race.departures_ if one["loss"] is None and one["entry"] not in won]
     notes += [f"{one['entry']}: {one['why']}" for one in failed[:MOST_NAMED]]
     if len(failed) > MOST_NAMED:
-        notes.append(
-            f"{len(failed) - MOST_NAMED} more could not be trained; report.html and `outputcodes inspect` name them."
-        )
+        notes.append(f"{len(failed) - MOST_NAMED} more could not be trained: with --out, report.html names them.")
     return notes

@@ -46,7 +46,7 @@ def race_on(
         raise errors.MissingColumnsError("The table has no column that a model could read.")
     race = Race(
         time_limit,
-        contestants=savable_contestants(contestants),
+        contestants=savable_contestants(contestants, len(table.schema.classes)),
         metric=metric,
         cv=cv,
         device=device,
@@ -59,10 +59,10 @@ def race_on(
     return race.fit(X, y, groups=groups, recorder=recorder)
 
 
-def savable_contestants(names: Sequence[str] | None = None) -> list[str]:
-    """Return those who take part: named ones, or all whose models can be saved.
+def savable_contestants(names: Sequence[str] | None, k: int) -> list[str]:
+    """Return those who take part: named ones, or all that suit k classes and whose models can be saved.
 
-    >>> savable_contestants(["ridge"])
+    >>> savable_contestants(["ridge"], 3)
     ['ridge']
     """
     savable = {name: one for name, one in CONTESTANTS.items() if not one.needs}
@@ -77,7 +77,7 @@ def savable_contestants(names: Sequence[str] | None = None) -> list[str]:
             )
         if name not in savable:
             raise unknown_name("learners", name, savable)
-    return list(dict.fromkeys(names)) if names else list(savable)
+    return list(dict.fromkeys(names)) if names else [name for name, one in savable.items() if one.suits(k)]
 
 
 def view_of(schema: Schema) -> AsNumbersAndCategories:
