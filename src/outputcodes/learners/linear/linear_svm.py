@@ -60,8 +60,9 @@ class LinearSVM(LinearLearner):
         The maximal number of Newton steps (dense X) or epochs (sparse X).
     prune : float, "auto" or None, default="auto"
         Drop weight j of a column where |w_j| times the root mean square of feature j's non-zero values is smaller. The
-        columns are then a sparse matrix of float32, and `columns_.pruned` reports what was dropped. "auto" is 0.05 for
-        tree codes and for one-vs-all with more than 1,000 columns, on sparse X, and otherwise None: nothing is dropped.
+        columns are then a sparse matrix of float32, and `columns_.fitted.pruned` of the classifier reports what was
+        dropped. "auto" is 0.05 for tree codes and for one-vs-all with more than 1,000 columns, on sparse X, and
+        otherwise None: nothing is dropped.
     negatives : {"matched", "own"}, default="matched"
         The negative examples of a node in a tree code: "matched" adds to the rows below the node those that the node
         above it confuses with them, where their margin is above -0.5; "own" does not.
