@@ -10,10 +10,8 @@ from sklearn.pipeline import Pipeline
 from outputcodes.app.run.splits import cross_validation
 from outputcodes.app.tables import Table
 from outputcodes.selection import GridSearch, space_of
-
-# Folds, and those of a large table; candidates of a grid.
-FOLDS, FEW_FOLDS, MANY_ROWS = 5, 3, 20_000
-MOST_CANDIDATES = 24
+from outputcodes.selection.race.folds import FEW_FOLDS, FOLDS, MANY_ROWS
+from outputcodes.selection.searches.grid import MOST_CANDIDATES
 
 
 def tuned_parameters(
