@@ -1,0 +1,102 @@
+"""The settings of Sphinx for the documentation site; docs/site/build.py collects the pages and calls it."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+# A picture of a gallery is drawn with what the script gives, and nothing else.
+warnings.filterwarnings("ignore", message=".*is non-interactive")
+
+import outputcodes  # noqa: E402
+
+ROOT = Path(os.environ["OUTPUTCODES_ROOT"])
+
+project = "outputcodes"
+author = "The outputcodes developers"
+version = release = outputcodes.__version__
+copyright = author
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+exclude_patterns = ["_templates"]
+default_role = "py:obj"
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+myst_heading_anchors = 4
+# Comments of pages are for those who edit them.
+myst_enable_extensions = ["colon_fence"]
+suppress_warnings = ["config.cache", "myst.strikethrough"]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "outputcodes"
+html_show_sourcelink = False
+html_copy_source = False
+html_css_files = ["site.css"]
+html_theme_options = {
+    "logo": {"text": "outputcodes"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": []}
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(ROOT / "examples" / "gallery"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib",),
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "plot_gallery": "True",
+    "within_subsection_order": "FileNameSortKey",
+    "min_reported_time": 0,
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "backreferences_dir": None,
+}
+
+# Docstrings are plain text: a name that ends in an underscore is no reference, and bars are no substitutions.
+LITERAL = re.compile(r"(``.*?``|`[^`]*`|^\s*>>>.*|^\s*\.\.\.\s.*)")
+REFERENCE = re.compile(r"(\w)_(?=[\W]|$)")
+OUTSIDE = re.compile(r"(?<![\\\w])([|*])(?=\S)")
+
+
+def plain(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Escape what reStructuredText would read into a docstring."""
+    in_example = False
+    for at, line in enumerate(lines):
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if in_example or line.lstrip().startswith((":", "..")):
+            continue
+        parts = LITERAL.split(line)
+        lines[at] = "".join(
+            part if place % 2 else OUTSIDE.sub(r"\\\1", REFERENCE.sub(r"\1\\_", part)) for place, part in enumerate(parts)
+        )
+
+
+def setup(app: object) -> None:
+    """Run the hook before numpydoc reads the sections."""
+    app.connect("autodoc-process-docstring", plain, priority=600)  # type: ignore[attr-defined]
