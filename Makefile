@@ -58,10 +58,14 @@ bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-# Figures, and the numbers of README.md and docs/ from the files of results.
+# Figures, the numbers of README.md and docs/ from the files of results, and the site in build/site, with its gallery.
 docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/choosing.py
 	$(BIN)/python docs/numbers_of_pages.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/site/build.py -q
+	OUTPUTCODES_SITE=build/site $(BIN)/pytest -q tests/site
 
 # One environment for all commands, made again whenever the project's own file changes.
 .venv/installed: pyproject.toml

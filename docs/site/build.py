@@ -7,6 +7,7 @@ Pages keep their links as they are on GitHub; here they are made to point at pag
 
 from __future__ import annotations
 
+import html
 import os
 import posixpath
 import re
@@ -30,8 +31,14 @@ ELSEWHERE = {
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "SECURITY.md": "security.md",
     "README.md": "index.md",
-    "docs/index.md": "index.md",
+    "docs/index.md": "topics.md",
     "examples": "gallery/index.rst",
+}
+# Parts of README.md on the first page: what they begin with, and what comes after them.
+EXCERPTS = {
+    "the example": ("```python\n>>> from sklearn.datasets import load_digits", "## Why"),
+    "when the code matters": ("When does the code matter?", "## Two commands"),
+    "the evidence": ("`make reproduce` repeats", "\n## "),
 }
 # Files that are shown as they are.
 SHOWN = ("LICENSE", "CITATION.cff")
@@ -72,6 +79,18 @@ def relinked(text: str, page: str, names: dict[str, str]) -> str:
     return LINK.sub(target, text)
 
 
+def with_excerpts(text: str) -> str:
+    """Return a page with parts of README.md, whose numbers come from files of results."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    def excerpt(place: re.Match[str]) -> str:
+        begin, after = EXCERPTS[place[1]]
+        start = readme.index(begin)
+        return relinked(readme[start : readme.index(after, start)].strip(), "README.md", site_names())
+
+    return re.sub(r"<!-- README: (.*?) -->", excerpt, text)
+
+
 def highlighted(text: str) -> str:
     """Let examples with prompts be read as what they are."""
     return re.sub(r"```python\n(?=>>>)", "```pycon\n", text)
@@ -88,15 +107,12 @@ def collect() -> None:
     for place, name in names.items():
         source, target = ROOT / place, SOURCE / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if place.startswith("docs/site/pages/") and source.suffix == ".md":
-            target.write_text(highlighted(relinked(source.read_text(encoding="utf-8"), place, names)), encoding="utf-8")
-        elif source.suffix == ".md":
-            if name != "index.md":
-                text = highlighted(relinked(source.read_text(encoding="utf-8"), place, names))
-                target.write_text(text, encoding="utf-8")
-        elif source.suffix in (".svg", ".png"):
+        if source.suffix in (".svg", ".png"):
             shutil.copy(source, target)
-        elif source.is_file():
+        elif source.suffix == ".md" and place not in ("README.md", "docs/index.md"):
+            text = with_excerpts(relinked(source.read_text(encoding="utf-8"), place, names))
+            target.write_text(highlighted(text), encoding="utf-8")
+        elif source.is_file() and source.suffix != ".md":
             language = "python" if source.suffix == ".py" else "text"
             text = f"---\norphan: true\n---\n\n# `{place}`\n\n```{language}\n{source.read_text(encoding='utf-8')}```\n"
             target.write_text(text, encoding="utf-8")
@@ -105,13 +121,27 @@ def collect() -> None:
         (SOURCE / name).write_text(text, encoding="utf-8")
 
 
+def describe_thumbnails() -> None:
+    """Give the thumbnails of the gallery the questions of their scripts as alternative texts."""
+    path = SITE / "gallery" / "index.html"
+
+    def described(picture: re.Match[str]) -> str:
+        question = (ROOT / "examples" / "gallery" / f"{picture[2]}.py").read_text(encoding="utf-8").splitlines()[1]
+        return picture[0].replace('alt=""', f'alt="{html.escape(question)}"')
+
+    text = re.sub(r'<img (alt="" )?[^>]*sphx_glr_(\w+)_thumb[^>]*>', described, path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+
+
 def main() -> int:
     """Collect the sources and build the site."""
     collect()
     environment = {**os.environ, "OUTPUTCODES_ROOT": str(ROOT)}
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", *sys.argv[1:], str(SOURCE), str(SITE)]
-    done = subprocess.run(command, env=environment, check=False)
+    shutil.rmtree(SITE, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", *sys.argv[1:]]
+    done = subprocess.run([*command, str(SOURCE), str(SITE)], env=environment, check=False)
     if done.returncode == 0:
+        describe_thumbnails()
         print(f"{SITE / 'index.html'}: built.")
     return done.returncode
 

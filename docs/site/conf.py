@@ -40,7 +40,8 @@ numpydoc_show_class_members = False
 myst_heading_anchors = 4
 # Comments of pages are for those who edit them.
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["config.cache", "myst.strikethrough"]
+# Where several classes have an attribute of a name, the name is no link.
+suppress_warnings = ["config.cache", "ref.python"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "outputcodes"
@@ -60,6 +61,8 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": []}
+# That of the reader's system, until the switch is used.
+html_context = {"default_mode": "auto"}
 
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
@@ -76,6 +79,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "backreferences_dir": None,
+    "write_computation_times": False,
 }
 
 # Docstrings are plain text: a name that ends in an underscore is no reference, and bars are no substitutions.
@@ -93,7 +97,8 @@ def plain(app: object, what: str, name: str, thing: object, options: object, lin
             continue
         parts = LITERAL.split(line)
         lines[at] = "".join(
-            part if place % 2 else OUTSIDE.sub(r"\\\1", REFERENCE.sub(r"\1\\_", part)) for place, part in enumerate(parts)
+            part if place % 2 else OUTSIDE.sub(r"\\\1", REFERENCE.sub(r"\1\\_", part))
+            for place, part in enumerate(parts)
         )
 
 
