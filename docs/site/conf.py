@@ -83,6 +83,7 @@ sphinx_gallery_conf = {
 }
 
 # Docstrings are plain text: a name that ends in an underscore is no reference, and bars are no substitutions.
+HEADING = re.compile(r"\s*[\w.,* ]+ : ")
 LITERAL = re.compile(r"(``.*?``|`[^`]*`|^\s*>>>.*|^\s*\.\.\.\s.*)")
 REFERENCE = re.compile(r"(\w)_(?=[\W]|$)")
 OUTSIDE = re.compile(r"(?<![\\\w])([|*])(?=\S)")
@@ -95,13 +96,14 @@ def plain(app: object, what: str, name: str, thing: object, options: object, lin
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
         if in_example or line.lstrip().startswith((":", "..")):
             continue
-        parts = LITERAL.split(line)
-        lines[at] = "".join(
-            part if place % 2 else OUTSIDE.sub(r"\\\1", REFERENCE.sub(r"\1\\_", part))
-            for place, part in enumerate(parts)
-        )
+        # numpydoc reads the names of parameters and attributes itself.
+        heading = HEADING.match(line)
+        names = heading[0] if heading else ""
+        parts = LITERAL.split(line[len(names) :])
+        parts[::2] = [OUTSIDE.sub(r"\\\1", REFERENCE.sub(r"\1\\_", part)) for part in parts[::2]]
+        lines[at] = names + "".join(parts)
 
 
 def setup(app: object) -> None:
-    """Run the hook before numpydoc reads the sections."""
-    app.connect("autodoc-process-docstring", plain, priority=600)  # type: ignore[attr-defined]
+    """Run the hook before numpydoc reads the sections, with priority 500."""
+    app.connect("autodoc-process-docstring", plain, priority=400)  # type: ignore[attr-defined]

@@ -21,5 +21,6 @@ names = [" · ".join(part for part in (one["contestant"], one["code"], one["deco
 ax.barh(range(len(finalists)), [100 * one["loss"] for one in finalists])
 ax.set(xlabel="held-out error, %", yticks=range(len(finalists)), yticklabels=names)
 low, high = race.interval_
-ax.set_title(f"{', '.join(race.winner_)}: {100 * race.loss_:.1f} % expected ({100 * low:.1f} to {100 * high:.1f})")
+ax.set_title(f"expected error of the winner: {100 * race.loss_:.1f} % ({100 * low:.1f} to {100 * high:.1f})")
+print("The winner:", "; ".join(race.winner_))
 print(f"On the other rows it is {100 * (1 - race.score(X[800:], y[800:])):.1f} %.")

@@ -95,6 +95,13 @@ def test_every_public_name_has_a_page(site):
             assert (site / "api" / "names" / f"{module}.{name}.html").exists(), f"{module}.{name}"
 
 
+def test_names_of_parameters_are_set_in_bold(site):
+    """A docstring is read as numpydoc means it: no marks are left in the text."""
+    text = (site / "api" / "names" / "outputcodes.OutputCodeClassifier.html").read_text(encoding="utf-8")
+    assert "<strong>estimator</strong>" in text
+    assert "**" not in re.sub(r"<[^>]+>", "", text)
+
+
 def test_the_gallery_answers_a_dozen_questions_with_pictures(site):
     scripts = [path.stem for path in (ROOT / "examples" / "gallery").glob("*.py")]
     assert len(scripts) >= 12
