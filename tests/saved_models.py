@@ -22,6 +22,7 @@ from outputcodes.app.run import build
 from outputcodes.app.tables import infer
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS, Continuous, Coupling
+from outputcodes.direct import NearestCentroids
 from outputcodes.learners import LEARNERS
 
 FOLDER = Path(__file__).parent / "app" / "saved_models"
@@ -66,6 +67,7 @@ def kinds():
         "coupling-wu-lin-weng": lambda: OutputCodeClassifier("ridge", decoder=Coupling("wu-lin-weng")),
         "continuous-rbf": lambda: OutputCodeClassifier("ridge", decoder=Continuous(kernel="rbf"), random_state=0),
         "direct-multiclass-svc": MulticlassSVC,
+        "direct-nearest-centroids": NearestCentroids,
         "direct-multiclass-svc-linear": lambda: MulticlassSVC("linear"),
         "direct-tree-oblique": lambda: DecisionTree(("axis", "oblique", "sphere"), min_region=8),
         "table-linear-svm": lambda: "linear-svm",

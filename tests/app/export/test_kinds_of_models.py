@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -10,6 +11,7 @@ import outputcodes
 from outputcodes import DecisionTree, GradientBoost, MulticlassSVC, OutputCodeClassifier, to_onnx
 from outputcodes.app.run import SYSTEMS
 from outputcodes.decoders import Continuous
+from outputcodes.direct import NearestCentroids
 from outputcodes.learners import KernelSVM
 from outputcodes.selection import BoundSearch
 
@@ -65,6 +67,12 @@ def test_kernels(agree, kernel, degree):
     agree(OutputCodeClassifier(KernelSVM(**how)).fit(X, y), X)
     if kernel != "sigmoid":  # it is indefinite here, which MulticlassSVC refuses
         agree(MulticlassSVC(**how).fit(X, y), X)
+
+
+def test_nearest_centroids(agree):
+    X, y = load_iris(return_X_y=True)
+    agree(NearestCentroids().fit(X, y), X)
+    agree(NearestCentroids().fit(csr_array(X), y), X)
 
 
 def test_precomputed_kernels(agree):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes.app.export.columns import exported_margins
@@ -20,7 +21,7 @@ from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC,
 from outputcodes.boosting.gradient import GRAIN
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders.classifier import DecodingClassifier
-from outputcodes.direct import DecisionTree, MulticlassSVC
+from outputcodes.direct import DecisionTree, MulticlassSVC, NearestCentroids
 
 
 class Outputs(NamedTuple):
@@ -60,6 +61,13 @@ def _multiclass_svc(g: Graph, X: Value, model: MulticlassSVC) -> Outputs:
         D = g("Add", g("MatMul", X, model.coef_.T), model.intercept_)
     else:
         D = expanded(g, X, *model.expansion())
+    best = g("ArgMax", D, axis=1, keepdims=0)
+    return Outputs(_labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
+
+
+def _nearest_centroids(g: Graph, X: Value, model: NearestCentroids) -> Outputs:
+    weights, intercepts = model.linear_terms()
+    D = g("Add", g("MatMul", X, weights.toarray() if sparse.issparse(weights) else weights), intercepts)
     best = g("ArgMax", D, axis=1, keepdims=0)
     return Outputs(_labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
 
@@ -115,6 +123,7 @@ CLASSIFIERS: dict[type, Callable[[Graph, Value, Any], Outputs]] = {
     GradientBoost: _gradient_boost,
     MulticlassSVC: _multiclass_svc,
     DecisionTree: _decision_tree,
+    NearestCentroids: _nearest_centroids,
 }
 
 
