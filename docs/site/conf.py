@@ -104,6 +104,12 @@ def plain(app: object, what: str, name: str, thing: object, options: object, lin
         lines[at] = names + "".join(parts)
 
 
+def is_foreign(app: object, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+    """Leave out what a class has from scikit-learn."""
+    return True if (getattr(thing, "__module__", None) or "").startswith("sklearn.") else None
+
+
 def setup(app: object) -> None:
     """Run the hook before numpydoc reads the sections, with priority 500."""
+    app.connect("autodoc-skip-member", is_foreign)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", plain, priority=400)  # type: ignore[attr-defined]
