@@ -2,10 +2,10 @@
 
     python benchmarks/onnx_models.py [--quick]
 
-Every learner is trained on two thirds of up to 1,000 rows of each small data set, with the preprocessing of the command line,
-and decoded by every decoder that can be exported; all rows are predicted here and in onnxruntime. Times are those of
-all rows of satimage, in one thread; the rows are repeated up to 10,000. A row counts as moved if rounding its numbers to single
-precision changes the class here.
+Every learner is trained on two thirds of up to 1,000 rows of each small data set, with the preprocessing of the
+command line, and decoded by every decoder that can be exported; all rows are predicted here and in onnxruntime. Times
+are those of all rows of satimage, in one thread; the rows are repeated up to 10,000. A row counts as moved if rounding
+its numbers to single precision changes the class here.
 """
 
 from __future__ import annotations

@@ -51,8 +51,9 @@ def site_names() -> dict[str, str]:
         names.setdefault(f"docs/{path.name}", path.name)
     for path in sorted((ROOT / "docs" / "site" / "pages").glob("*.md")):
         names[f"docs/site/pages/{path.name}"] = path.name
-    for path in sorted((ROOT / "examples").glob("*.py")):
-        names[f"examples/{path.name}"] = f"scripts/{path.stem}.md"
+    for folder in ("examples", "examples/neighbours"):
+        for path in sorted((ROOT / folder).glob("*.py")):
+            names[f"{folder}/{path.name}"] = f"scripts/{path.stem}.md"
     for name in SHOWN:
         names[name] = f"scripts/{name.replace('.', '-')}.md"
     for folder in ("docs", "docs/published", "docs/site/pages", "benchmarks/results"):
