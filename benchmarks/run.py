@@ -41,7 +41,7 @@ SCRIPTS = {
     "spoc_vs_qp": Script(("spoc_vs_qp",), 1),
     "continuous_columns": Script(("continuous_columns",), 1),
     "ridge": Script(("ridge",), 1),
-    "prediction_sets": Script(("prediction_sets",), 1),
+    "conformal": Script(("conformal",), 1),
     "colourings": Script(("colourings",), 2),
     "million_rows": Script(("million_rows",), 2),
     "kill_resume": Script(("kill_resume",), 3),

@@ -1,6 +1,6 @@
 """The coverage of prediction sets that MAPIE makes of our probabilities, on five data sets.
 
-    python benchmarks/prediction_sets.py [--quick]
+    python benchmarks/conformal.py [--quick]
 
 The sets should contain the true class of 90 % of the rows. 40 % of up to 2,000 rows train a ridge regression under all
 pairs with softmax probabilities, 30 % are for the sets, 30 % are tested; means of 20 random splits.
@@ -44,7 +44,7 @@ def main() -> None:
             }
         )
     print_table(table)
-    save("prediction_sets", table)
+    save("conformal", table)
 
 
 if __name__ == "__main__":
