@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-haswell test-gpu fuzz bench docs reproduce clean
+.PHONY: demo test test-haswell test-gpu test-oldest test-release check-wheels fuzz bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -32,16 +32,40 @@ test-gpu: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,gpu]'
 	OUTPUTCODES_GPU=1 $(BIN)/pytest -q -rs tests/gpu
 
+# The suite with the oldest supported version of every dependency, in an environment of its own. What these say is
+# outdated about each other is no error.
+test-oldest:
+	rm -rf .venv-oldest && mkdir -p build
+	$(PYTHON) .ci/oldest.py > build/oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --requirement build/oldest.txt \
+		clarabel cvxpy hypothesis pytest-timeout pytest-xdist --editable .
+	.venv-oldest/bin/python -m pip freeze
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=build/numba-oldest \
+		.venv-oldest/bin/pytest -q -n 2 -W default::DeprecationWarning $(ARGS)
+
+# The sdist and the wheel in dist/, their contents checked, and the wheel tried in an empty environment.
+test-release: .venv/installed
+	$(BIN)/python .ci/release.py
+
+# Whether all wheels are there for other versions of Python.
+check-wheels: .venv/installed
+	$(BIN)/python .ci/wheels.py
+
 # What is older than the code is measured again, script by script; a run that was stopped continues where it ended.
 # `make bench ARGS=--list` shows the expected minutes, ARGS="linear trees" runs some, ARGS=--quick tries all on a few rows.
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-# Figures, and the numbers of README.md and docs/ from the files of results.
+# Figures, the numbers of README.md and docs/ from the files of results, and the site in build/site, with its gallery.
 docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/choosing.py
 	$(BIN)/python docs/numbers_of_pages.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/site/build.py -q
+	OUTPUTCODES_SITE=build/site $(BIN)/pytest -q tests/site
 
 # One environment for all commands, made again whenever the project's own file changes.
 .venv/installed: pyproject.toml
@@ -59,4 +83,4 @@ reproduce: .venv/installed
 	$(BIN)/python docs/numbers_of_pages.py
 
 clean:
-	rm -rf demo .venv build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf demo .venv .venv-oldest build dist .mypy_cache .ruff_cache .pytest_cache

@@ -17,6 +17,8 @@ settings.register_profile("random", deadline=None)
 settings.load_profile("fixed")
 # They need a GPU; see `make test-gpu`.
 collect_ignore = [] if os.environ.get("OUTPUTCODES_GPU") else ["gpu"]
+# They need the built site; see `make docs`.
+collect_ignore += [] if os.environ.get("OUTPUTCODES_SITE") else ["site"]
 
 
 @pytest.fixture

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
         selection,
         training,
     )
+    from outputcodes.app.export import to_onnx
     from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
     from outputcodes.classifier import OutputCodeClassifier
     from outputcodes.direct import DecisionTree, MulticlassSVC, NearestCentroids
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AdaBoostMH",
@@ -51,15 +52,17 @@ __all__ = [
     "learners",
     "losses",
     "selection",
+    "to_onnx",
     "training",
 ]
 
 # A module is imported when it is first used: the import of the package then takes no time, and a classifier doesn't
 # wait for what only the command line needs.
-_CLASSES = {
+_NAMES = {
+    "app.export": ("to_onnx",),
     "boosting": ("AdaBoostMH", "AdaBoostMO", "AdaBoostMR", "AdaBoostOC", "GradientBoost", "SmoothBoost"),
     "classifier": ("OutputCodeClassifier",),
     "direct": ("DecisionTree", "MulticlassSVC", "NearestCentroids"),
 }
-_MODULES = [name for name in __all__ if name.islower()]
-__getattr__, __dir__ = lazily(__name__, _MODULES, _CLASSES)
+_MODULES = [name for name in __all__ if name.islower() and name != "to_onnx"]
+__getattr__, __dir__ = lazily(__name__, _MODULES, _NAMES)

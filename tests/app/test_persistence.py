@@ -238,11 +238,23 @@ def rewritten(path, member, change):
     shutil.move(other, path)
 
 
-@pytest.mark.parametrize("change", [{"format": persistence.FORMAT + 1}, {"versions": {"outputcodes": "99.1.0"}}])
-def test_another_version(saved, change):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"format": persistence.FORMAT + 1}, "or later"),
+        ({"versions": {"outputcodes": "99.1.0"}}, "install 99.1.0 or later"),
+        ({"format": persistence.OLDEST_FORMAT - 1}, "too old for this version"),
+    ],
+)
+def test_a_version_that_is_not_read(saved, change, told):
     rewritten(saved, persistence.MANIFEST, lambda manifest: manifest | change)
-    with pytest.raises(persistence.OtherVersionError, match="saved by outputcodes"):
+    with pytest.raises(persistence.OtherVersionError, match=f"saved by outputcodes .*{told}"):
         load(saved)
+
+
+def test_an_earlier_version_of_the_same_format(saved):
+    rewritten(saved, persistence.MANIFEST, lambda manifest: manifest | {"versions": {"outputcodes": "0.1.7"}})
+    assert load(saved)[1].versions["outputcodes"] == "0.1.7"
 
 
 @pytest.mark.parametrize(

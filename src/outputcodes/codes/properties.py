@@ -37,7 +37,7 @@ def column_distances(M: ArrayLike) -> NDArray[np.float64]:
            [0., 1., 0.]])
     """
     columns = as_entries(M).T.astype(np.float32)
-    distances: NDArray[np.float64] = (columns.shape[1] - np.float64(np.abs(columns @ columns.T))) / 2
+    distances: NDArray[np.float64] = (columns.shape[1] - np.abs(columns @ columns.T).astype(np.float64)) / 2
     return distances
 
 

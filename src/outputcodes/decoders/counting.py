@@ -54,13 +54,14 @@ class BetaDensity(Decoder):
         def score(F: Array) -> Array:
             agree, contradict = matches(F, M)
             pairs, place = np.unique((agree * side + contradict).astype(np.intp), return_inverse=True)
-            shares: Array = _pessimistic_share(*np.divmod(pairs, side))[place.reshape(agree.shape)]
+            shares: Array = pessimistic_share(*np.divmod(pairs, side))[place.reshape(agree.shape)]
             return shares
 
         return score
 
 
-def _pessimistic_share(agree: NDArray[np.intp], contradict: NDArray[np.intp]) -> Array:
+def pessimistic_share(agree: NDArray[np.intp], contradict: NDArray[np.intp]) -> Array:
+    """Return the score of `BetaDensity` for numbers of agreeing and contradicting bits."""
     total = agree + contradict
     mode = np.divide(agree, total, out=np.full(total.shape, 0.5), where=total > 0)
     below = betainc(agree + 1, contradict + 1, mode) - 1 / 3
@@ -86,7 +87,7 @@ class InverseHamming(Decoder):
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Object to a code whose distance matrix is singular."""
-        if _inverse_distances(M) is not None:
+        if inverse_distances(M) is not None:
             return None
         return (
             "decoder='inverse-hamming' inverts the matrix of distances between the rows of the code, which is "
@@ -94,7 +95,7 @@ class InverseHamming(Decoder):
         )
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
-        inverse = _inverse_distances(M)
+        inverse = inverse_distances(M)
         rows = M.astype(np.float64).T
 
         def score(F: Array) -> Array:
@@ -106,7 +107,7 @@ class InverseHamming(Decoder):
         return score
 
 
-def _inverse_distances(M: NDArray[Any]) -> Array | None:
+def inverse_distances(M: NDArray[Any]) -> Array | None:
     """Return Δ⁻¹, or None if Δ is singular to working precision."""
     rows = M.astype(np.float64)
     distances = (M.shape[1] - rows @ rows.T) / 2

@@ -177,6 +177,11 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         predicted: NDArray[Any] = self.classes_[D.argmax(axis=1) if D.ndim == 2 else (D > 0).astype(np.intp)]
         return predicted
 
+    def expansion(self) -> tuple[Any, Any, Array]:
+        """Return the kernel, the support patterns as it takes them, and their coefficients (S, k); not for "linear"."""
+        check_is_fitted(self)
+        return self._kernel_, self._anchors_, self.dual_coef_.T
+
     def _keep(self, solution: SpocSolution) -> None:
         """Store the fitted attributes of a solution."""
         certificate = solution.certificate
@@ -210,8 +215,8 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         if hasattr(self, "coef_"):
             return linear_scores(X, self.coef_.T, self.intercept_)
         k = len(self.classes_)
-        pieces = [(slice(None), np.arange(k), self.dual_coef_.T)]
-        return expand_new(X, self._kernel_, self._anchors_, pieces, np.zeros(k), self.n_jobs)
+        kernel, anchors, beta = self.expansion()
+        return expand_new(X, kernel, anchors, [(slice(None), np.arange(k), beta)], np.zeros(k), self.n_jobs)
 
     def _check_parameters(self) -> None:
         check_kernel_parameters(self)

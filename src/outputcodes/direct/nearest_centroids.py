@@ -74,14 +74,20 @@ class NearestCentroids(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validated(self, X, reset=False, **_CHECKS)
 
-    def _scores(self, X: Any) -> Array:
+    def linear_terms(self) -> tuple[Any, Array]:
+        """Return the weights (d, k), sparse if the means are, and the intercepts (k,) of the scores."""
+        check_is_fitted(self)
         if sp.issparse(self.centroids_):
-            half = 0.5 * np.asarray(self.centroids_.multiply(self.centroids_).sum(axis=1)).ravel()
-            products = X @ self.centroids_.T
-            return np.asarray(products.toarray() if sp.issparse(products) else products) - half
+            return self.centroids_.T, -0.5 * np.asarray(self.centroids_.multiply(self.centroids_).sum(axis=1)).ravel()
         means = self.centroids_ - self._centre_
-        half = 0.5 * np.einsum("ij,ij->i", means, means) + self._centre_ @ means.T
-        return linear_scores(X, means.T, -half)
+        return means.T, -(0.5 * np.einsum("ij,ij->i", means, means) + self._centre_ @ means.T)
+
+    def _scores(self, X: Any) -> Array:
+        weights, intercepts = self.linear_terms()
+        if sp.issparse(weights):
+            products = X @ weights
+            return np.asarray(products.toarray() if sp.issparse(products) else products) + intercepts
+        return linear_scores(X, weights, intercepts)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,8 @@ def test_the_words_of_a_split(words):
         official([words[0]] * 3, "part")
 
 
+# Old versions of scikit-learn ask whether this is a regression.
+@pytest.mark.filterwarnings("default:The number of unique classes is greater")
 def test_of_many_rare_classes_some_are_named():
     (note,) = cross_validation(["many"] * 9 + [f"rare {i:02d}" for i in range(30)], 3).notes
     assert "rare 00 (1), rare 01 (1)" in note

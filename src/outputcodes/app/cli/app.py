@@ -16,6 +16,7 @@ VERBS = {
     "fit": "Find the best model for a table, or train a learner under a code, and save it with its preprocessing.",
     "predict": "Predict the class of every row, chunk by chunk.",
     "inspect": "Show a model: its table, its code with distances and bounds, the errors of its columns, its size.",
+    "export": "Write a model as an ONNX file, for programs without Python.",
     "code": "Draw a code for k classes, describe it, and save it.",
     "names": "List the learners, systems, codes, decoders and metrics that can be named, and what each is.",
     "datasets": "List the known data sets, their sizes, and where each is found or fetched from.",

@@ -23,6 +23,7 @@ from sklearn import datasets as bundled
 from outputcodes._ground.files import in_place_of
 from outputcodes.app.datasets.errors import ChecksumError, DatasetError, UnavailableError
 from outputcodes.app.datasets.known import KNOWN, check, class_counts
+from outputcodes.app.tables._arrow import pyarrow
 from outputcodes.app.tables.formats import frames
 from outputcodes.app.tables.schema import as_text, labels
 
@@ -82,6 +83,7 @@ def read_file(folder: Path, entry: Entry) -> tuple[Any, Any, Any]:
 
 def read_bundled(name: str) -> tuple[Any, Any, None]:
     """Return features and labels of one of scikit-learn's own data sets."""
+    pyarrow()  # asks for the extra, where pandas is missing too
     bunch = BUNDLED[name](as_frame=True)
     return bunch.data, bunch.target, None
 

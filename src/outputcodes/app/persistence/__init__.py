@@ -18,12 +18,13 @@ from outputcodes.app.persistence.errors import (
     UnsavableModelError,
     UntrustedTypesError,
 )
-from outputcodes.app.persistence.files import FORMAT, MANIFEST, TRUSTED, Manifest, describe, load, save
+from outputcodes.app.persistence.files import FORMAT, MANIFEST, OLDEST_FORMAT, TRUSTED, Manifest, describe, load, save
 
 __all__ = [
     "FORMAT",
     "MANIFEST",
     "MAX_BYTES",
+    "OLDEST_FORMAT",
     "TRUSTED",
     "DamagedModelError",
     "Manifest",

@@ -43,7 +43,8 @@ TRUSTED = frozenset(
 )
 # The member of the archive that describes the file; `skops.io.dump` writes the rest.
 MANIFEST = "outputcodes.json"
-FORMAT = 3
+# Its number grows when fitted models change in a way that old files don't have; those from OLDEST_FORMAT on are read.
+FORMAT = OLDEST_FORMAT = 4
 # Endings that promise another format, whose readers would run into a skops file.
 OTHER_FORMATS = frozenset({".pkl", ".pickle", ".joblib", ".npy", ".npz", ".json", ".csv", ".zip", ".onnx", ".h5"})
 
@@ -182,12 +183,21 @@ def _described(path: str | Path, unpacked_file: IO[bytes], skops: Any) -> Manife
 
 
 def _check_version(path: str | Path, form: int, theirs: str) -> None:
-    """Refuse files of other minor versions: until 1.0, the content of fitted models may change with each."""
+    """Refuse files of later minor versions, and of formats that are no longer read."""
     ours = version("outputcodes")
-    if form != FORMAT or theirs.split(".")[:2] != ours.split(".")[:2]:
+    if form > FORMAT or _minor(theirs) > _minor(ours):
         raise OtherVersionError(
-            f"{path} was saved by outputcodes {theirs}, and this is {ours}: install that version, or train again."
+            f"{path} was saved by outputcodes {theirs}, and this is {ours}: install {theirs} or later, or train again."
         )
+    if form < OLDEST_FORMAT:
+        raise OtherVersionError(
+            f"{path} was saved by outputcodes {theirs}, too old for this version, {ours}: open and save it with the "
+            "versions between, or train again."
+        )
+
+
+def _minor(number: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in number.split(".")[:2])
 
 
 def _is_ours(name: str) -> bool:

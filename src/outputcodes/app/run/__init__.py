@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from outputcodes.app.run.comparing import Outcome, compare_table, ranking_columns
     from outputcodes.app.run.deciding import Decisions
     from outputcodes.app.run.drawing import draw_code
+    from outputcodes.app.run.exporting import export_file
     from outputcodes.app.run.finishing import Winner, finish
     from outputcodes.app.run.fitting import fit_file
     from outputcodes.app.run.inspecting import inspect_file
@@ -35,6 +36,7 @@ __all__ = [
     "compare_table",
     "cross_validation",
     "draw_code",
+    "export_file",
     "finish",
     "fit_file",
     "inspect_file",
@@ -58,6 +60,7 @@ __getattr__, __dir__ = lazily(
         "comparing": ["Outcome", "compare_table", "ranking_columns"],
         "deciding": ["Decisions"],
         "drawing": ["draw_code"],
+        "exporting": ["export_file"],
         "finishing": ["Winner", "finish"],
         "fitting": ["fit_file"],
         "inspecting": ["inspect_file"],

@@ -194,6 +194,10 @@ class FittedKernelColumns(FittedColumns):
         shifted: Array = self.intercept - weights @ self.kernel.centre
         return shifted
 
+    def expansion(self) -> tuple[Any, Array]:
+        """Return the anchors, as `Kernel.block` takes them, and β (S, L) of all support vectors."""
+        return self._anchors_here(), self._dense()
+
     def beta(self, rows: Rows) -> Array:
         """Return the (L, len(rows)) coefficients β for rows of the prepared data."""
         beta = np.zeros((self.n_train, len(self.intercept)))

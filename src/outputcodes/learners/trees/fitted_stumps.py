@@ -65,7 +65,7 @@ class FittedStumps(FittedColumns):
         X = self._features(X, rows)
         L = self.feature.shape[1]
         F = np.zeros((X.shape[0], L))
-        sides = self._summable()
+        sides = self.summable()
         for first in range(0, L, COLUMNS_PER_TABLE):
             columns = slice(first, first + COLUMNS_PER_TABLE)
             for f in np.unique(self.feature[:, columns]):
@@ -114,7 +114,7 @@ class FittedStumps(FittedColumns):
         """Yield the margins of X after each round."""
         X = self._features(X)
         F = np.zeros((X.shape[0], self.feature.shape[1]))
-        for feature, threshold, left, right in zip(self.feature, self.threshold, *self._summable(), strict=True):
+        for feature, threshold, left, right in zip(self.feature, self.threshold, *self.summable(), strict=True):
             x = X[:, feature]
             on_left = np.where(self.categorical[feature], x == threshold, x <= threshold)
             F += np.where(np.isnan(x), 0.0, np.where(on_left, left, right))
@@ -131,7 +131,7 @@ class FittedStumps(FittedColumns):
             )
         return checked if rows is None else checked[rows]
 
-    def _summable(self) -> tuple[Array, Array]:
+    def summable(self) -> tuple[Array, Array]:
         """Return `left` and `right` rounded to multiples of a power of two, so that sums over a column are exact.
 
         Margins then don't depend on the order of summation: tables and the last round agree, ties included.

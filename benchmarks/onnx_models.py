@@ -1,0 +1,178 @@
+"""Models in onnxruntime and here: the same classes and scores, the size of the files, the time of one row and of many.
+
+    python benchmarks/onnx_models.py [--quick]
+
+Every learner is trained on two thirds of up to 1,000 rows of each small data set, with the preprocessing of the
+command line, and decoded by every decoder that can be exported; all rows are predicted here and in onnxruntime. Times
+are those of all rows of satimage, in one thread; the rows are repeated up to 10,000. A row counts as moved if rounding
+its numbers to single precision changes the class here.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from common import QUICK, print_table, save
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from outputcodes import to_onnx
+from outputcodes.app import datasets, persistence, tables
+from outputcodes.app.export import NotExportableError, onnx_inputs
+from outputcodes.app.run import SYSTEMS, build
+from outputcodes.decoders import DECODERS
+from outputcodes.learners import LEARNERS
+
+SMALL = ["iris", "wine", "glass", "ecoli", "dermatology", "audiology", "soybean", "anneal", "vehicle", "vowel", "yeast"]
+SMALL += ["segmentation", "thyroid", "satimage"]
+TIMED, MANY, COMPARED, TOLERANCE = "satimage", 10_000, 1000, 1e-5
+OURS = [name for name, make in SYSTEMS.items() if type(make()).__module__.startswith("outputcodes.")]
+
+
+def session(model: Any, X: Any = None) -> tuple[onnxruntime.InferenceSession, int]:
+    """Return an exported model, and the size of its file."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    written = to_onnx(model, X).SerializeToString()
+    return onnxruntime.InferenceSession(written, options, providers=["CPUExecutionProvider"]), len(written)
+
+
+def sample(name: str) -> tuple[tables.Schema, Any, Any]:
+    """Return the schema, the features and the labels of a data set."""
+    found = datasets.load(name)
+    schema = tables.infer(found.data, "class", found.target_names)
+    return schema, schema.conform(found.data), found.target.to_numpy()
+
+
+def in_single_precision(frame: Any) -> Any:
+    """Return a table with numbers of single precision."""
+    return frame.astype({name: np.float32 for name in frame.columns if frame[name].dtype.kind == "f"})
+
+
+def compare(model: Any, X: Any, single_too: bool) -> dict[str, float]:
+    """Return how the classes and scores of all rows differ, and, if asked for, what single precision does."""
+    exported, _ = session(model)
+    names = [one.name for one in exported.get_outputs()]
+    found = dict(zip(names, exported.run(None, onnx_inputs(X)), strict=True))
+    predicted = model.predict(X)
+    moved, there = np.zeros(len(predicted), dtype=bool), predicted
+    if single_too:
+        single = in_single_precision(X)
+        moved = model.predict(single) != predicted
+        there = session(model, single)[0].run(["label"], onnx_inputs(single))[0]
+    differs = np.zeros(len(predicted))
+    for name, method in (("scores", "decision_function"), ("probabilities", "predict_proba")):
+        if name in found:
+            apart = np.abs(found[name] - getattr(model, method)(X)).reshape(len(predicted), -1)
+            differs = np.maximum(differs, apart.max(axis=1))
+    # A margin of 0 but for rounding may have another sign there, and votes count signs.
+    margins = (
+        model[-1].margins(model[0].transform(X)) if hasattr(model[-1], "margins") else np.ones((len(predicted), 1))
+    )
+    undecided = (np.abs(margins) < 1e-12).any(axis=1) & (differs > TOLERANCE)
+    return {
+        "models": 1,
+        "rows": len(predicted),
+        "other classes": int((found["label"] != predicted).sum()),
+        "sign of a margin of 0": int(undecided.sum()),
+        "largest difference": float(differs[~undecided].max()),
+        "moved by float32": int(moved.sum()),
+        "other classes, float32": int(((there != predicted) & ~moved).sum()),
+    }
+
+
+def of_data_set(name: str) -> list[dict[str, Any]]:
+    """Return a line per learner or system."""
+    schema, X, y = sample(name)
+    some = np.random.default_rng(0).permutation(len(y))[:COMPARED]
+    X, y = X.iloc[some], y[some]
+    train = train_test_split(np.arange(len(y)), train_size=2 / 3, random_state=0)[0]
+    lines = []
+    for learner in [*LEARNERS, *OURS]:
+        model = build(schema, learner, rows=len(train)).fit(X.iloc[train], y[train])
+        each, refused = [compare(model, X, single_too=True)], []
+        if learner in LEARNERS:
+            table, classifier = model
+            for decoder in DECODERS:
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        other = classifier.with_decoder(decoder, table.transform(X.iloc[train]), y[train])
+                except ValueError:
+                    continue  # it does not serve this code
+                try:
+                    each.append(compare(Pipeline([("table", table), ("classifier", other)]), X, single_too=False))
+                except NotExportableError:
+                    refused.append(decoder)
+        worst = {"largest difference": max(one["largest difference"] for one in each)}
+        sums = {key: sum(one[key] for one in each) for key in each[0] if key not in worst}
+        lines.append({"learner": learner, "data sets": 1, **sums, **worst, "refused": ", ".join(refused)})
+    return lines
+
+
+def over_data_sets(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line per learner or system, with the sums over all data sets and the largest difference."""
+    table = []
+    for learner in dict.fromkeys(line["learner"] for line in lines):
+        own = [line for line in lines if line["learner"] == learner]
+        how = {"largest difference": max, "refused": max, "learner": max}
+        table.append({key: how.get(key, sum)(line[key] for line in own) for key in own[0]})
+    return table
+
+
+def seconds_of(call: Any, repeats: int) -> float:
+    """Return the median time of a call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def timed(learner: str) -> dict[str, Any]:
+    """Return sizes and times of a model of satimage."""
+    schema, X, y = sample(TIMED)
+    model = build(schema, learner, rows=len(y)).fit(X, y)
+    many = X.iloc[np.arange(200 if QUICK else MANY) % len(X)]
+    one = X.iloc[:1]
+    exported, size = session(model)
+    inputs, input_of_one = onnx_inputs(many), onnx_inputs(one)
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
+        path = Path(folder) / "model.skops"
+        persistence.save(model, path)
+        repeats = 3 if QUICK else 9
+        return {
+            "learner": learner,
+            "skops kB": path.stat().st_size / 1e3,
+            "onnx kB": size / 1e3,
+            "one row here ms": 1e3 * seconds_of(lambda: model.predict(one), 5 * repeats),
+            "one row onnx ms": 1e3 * seconds_of(lambda: exported.run(["label"], input_of_one), 5 * repeats),
+            "10,000 rows here ms": 1e3 * seconds_of(lambda: model.predict(many), repeats),
+            "10,000 rows onnx ms": 1e3 * seconds_of(lambda: exported.run(["label"], inputs), repeats),
+        }
+
+
+def main() -> None:
+    agreement = []
+    for name in SMALL[:2] if QUICK else SMALL:
+        agreement += of_data_set(name)
+        print(name, flush=True)
+    agreement = over_data_sets(agreement)
+    print_table(agreement)
+    save("onnx_agreement", agreement)
+    speed = [timed(learner) for learner in [*LEARNERS, *OURS]]
+    print_table(speed)
+    save("onnx_speed", speed)
+
+
+if __name__ == "__main__":
+    main()

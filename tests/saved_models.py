@@ -1,0 +1,113 @@
+"""Models of every kind, as they are kept in tests/app/saved_models for the releases to come.
+
+    PYTHONPATH=tests python -m saved_models
+
+saves those that are not there yet, with what they return on a few rows. A file that a release has written is never
+written again: delete it only if the format changes, and say so in the changelog.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import outputcodes
+from outputcodes import DecisionTree, MulticlassSVC, OutputCodeClassifier
+from outputcodes.app import persistence
+from outputcodes.app.run import build
+from outputcodes.app.tables import infer
+from outputcodes.codes import CODES
+from outputcodes.decoders import DECODERS, Continuous, Coupling
+from outputcodes.direct import NearestCentroids
+from outputcodes.learners import LEARNERS
+
+FOLDER = Path(__file__).parent / "app" / "saved_models"
+EXPECTED = FOLDER / "expected.json"
+
+
+def sample():
+    """Return 60 rows of 3 features, some of them equal to one another, in four classes, and eight rows to predict."""
+    rng = np.random.default_rng(21)
+    y = np.arange(60) % 4
+    X = np.round(rng.standard_normal((60, 3)) + 2 * rng.standard_normal((4, 3))[y], 2)
+    return X, y, X[:8] + 0.25
+
+
+def table():
+    """Return a table with a number, a category and a date, its classes, and eight rows to predict."""
+    X, y, _ = sample()
+    frame = pd.DataFrame(
+        {
+            "size": X[:, 0],
+            "colour": np.array(["red", "green", "blue", None], dtype=object)[(y + (X[:, 1] > 0)) % 4],
+            "day": pd.to_datetime("2026-01-01") + pd.to_timedelta(np.arange(60), "D"),
+        }
+    )
+    return frame, np.array(["a", "b", "c", "d"])[y], frame[:8]
+
+
+def kinds():
+    """Return a function for each kind of model, by name: those of the tables of names, and some more."""
+    made = {f"learner-{name}": lambda name=name: OutputCodeClassifier(name, random_state=0) for name in LEARNERS}
+    for name in CODES:
+        made[f"code-{name}"] = lambda name=name: OutputCodeClassifier("ridge", code=name, random_state=0)
+    for name in DECODERS:
+        if name != "beam":  # that of the code "tree"
+            made[f"decoder-{name}"] = lambda name=name: OutputCodeClassifier("ridge", decoder=name, random_state=0)
+    boosters = [name for name in outputcodes.boosting.__all__ if hasattr(outputcodes, name)]
+    for name in boosters:
+        made[f"booster-{name}"] = lambda name=name: getattr(outputcodes, name)(n_rounds=4, random_state=0)
+    return made | {
+        "probability-softmax": lambda: OutputCodeClassifier("ridge", probability="softmax", random_state=0),
+        "probability-path": lambda: OutputCodeClassifier("ridge", code="tree", probability="softmax", random_state=0),
+        "coupling-wu-lin-weng": lambda: OutputCodeClassifier("ridge", decoder=Coupling("wu-lin-weng")),
+        "continuous-rbf": lambda: OutputCodeClassifier("ridge", decoder=Continuous(kernel="rbf"), random_state=0),
+        "direct-multiclass-svc": MulticlassSVC,
+        "direct-nearest-centroids": NearestCentroids,
+        "direct-multiclass-svc-linear": lambda: MulticlassSVC("linear"),
+        "direct-tree-oblique": lambda: DecisionTree(("axis", "oblique", "sphere"), min_region=8),
+        "table-linear-svm": lambda: "linear-svm",
+        "table-stumps": lambda: "stumps",
+    }
+
+
+def fitted(name, make):
+    """Return a fitted model, and rows to predict."""
+    model = make()
+    if name.startswith("table-"):
+        frame, y, rows = table()
+        schema = infer(frame, "class", ("a", "b", "c", "d"))
+        return build(schema, model).fit(schema.conform(frame), y), rows, schema
+    X, y, rows = sample()
+    if name in ("learner-stumps", "learner-boosted-trees"):
+        model.set_params(estimator__n_rounds=4)
+    return model.fit(X, y), rows, None
+
+
+def returned(model, rows):
+    """Return the classes and scores, or probabilities, of rows."""
+    method = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+    return {"label": model.predict(rows).tolist(), "scores": getattr(model, method)(rows).tolist()}
+
+
+def main():
+    """Save what is not there yet."""
+    FOLDER.mkdir(exist_ok=True)
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    for name, make in kinds().items():
+        path = FOLDER / f"{name}.skops"
+        if not path.exists():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model, rows, schema = fitted(name, make)
+            persistence.save(model, path, schema=schema)
+            expected[name] = returned(model, rows)
+    EXPECTED.write_text(json.dumps(expected, indent=0, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

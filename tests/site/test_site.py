@@ -1,0 +1,161 @@
+"""The built site: links resolve, pictures have alternative texts, nothing is asked of the network, the search finds."""
+
+import re
+import sys
+import time
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "docs" / "site"))
+MAIN = [
+    "index",
+    "first-hour",
+    "guide",
+    "choose-a-code",
+    "choose-a-learner",
+    "choose-a-decoder",
+    "topics",
+    "gallery/index",
+]
+MAIN += ["api/index", "benchmarks", "published-results", "development", "api/names/outputcodes.OutputCodeClassifier"]
+
+
+class Page(HTMLParser):
+    """What a page links to, what it loads, its anchors, and the texts of its pictures."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loaded, self.anchors, self.pictures = [], [], set(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in ("script", "img", "iframe", "source", "video") and found.get("src"):
+            self.loaded.append(found["src"])
+        if tag == "link" and found.get("rel") in ("stylesheet", "preload", "icon", "shortcut icon"):
+            self.loaded.append(found.get("href", ""))
+        if tag == "img":
+            self.pictures.append((found.get("src"), found.get("alt")))
+
+
+@cache
+def page(path):
+    return Page(path)
+
+
+def pages(site):
+    return [path for path in site.rglob("*.html") if "_static" not in path.parts]
+
+
+def test_links_resolve(site):
+    broken = []
+    for path in pages(site):
+        for link in page(path).links:
+            parts = urlsplit(link)
+            if parts.scheme or link.startswith("//"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists() or (
+                parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in page(target).anchors
+            ):
+                broken.append((path.relative_to(site), link))
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    foreign = [(path.name, one) for path in pages(site) for one in page(path).loaded if re.match(r"(https?:)?//", one)]
+    assert foreign == []
+    styles = [
+        path for path in site.rglob("*.css") if re.search(r"url\(['\"]?https?:", path.read_text(encoding="utf-8"))
+    ]
+    assert styles == []
+
+
+def test_pictures_have_alternative_texts(site):
+    without = [
+        (path.name, one) for path in pages(site) for one, told in page(path).pictures if not (told or "").strip()
+    ]
+    assert without == []
+
+
+def test_every_public_name_has_a_page(site):
+    import reference
+
+    for module, names in reference.homes().items():
+        for name in names:
+            assert (site / "api" / "names" / f"{module}.{name}.html").exists(), f"{module}.{name}"
+
+
+def test_names_of_parameters_are_set_in_bold(site):
+    """A docstring is read as numpydoc means it: no marks are left in the text."""
+    text = (site / "api" / "names" / "outputcodes.OutputCodeClassifier.html").read_text(encoding="utf-8")
+    assert "<strong>estimator</strong>" in text
+    assert "**estimator**" not in re.sub(r"<[^>]+>", "", text)
+    # What it inherits from our own classes is shown, what it has from scikit-learn is not.
+    assert "OutputCodeClassifier.predict_proba" in text
+    assert "OutputCodeClassifier.get_params" not in text
+
+
+def test_the_gallery_answers_a_dozen_questions_with_pictures(site):
+    scripts = [path.stem for path in (ROOT / "examples" / "gallery").glob("*.py")]
+    assert len(scripts) >= 12
+    for name in scripts:
+        shown = page(site / "gallery" / f"{name}.html")
+        assert any(
+            "images/sphx_glr" in (source or "") or "_images" in (source or "") for source, _ in shown.pictures
+        ), name
+        title = (ROOT / "examples" / "gallery" / f"{name}.py").read_text(encoding="utf-8").splitlines()[1]
+        assert title.endswith("?"), title
+
+
+class Address:
+    def __init__(self, path, query=""):
+        self.uri = path.as_uri() + query
+
+    def as_uri(self):
+        return self.uri
+
+
+@pytest.mark.parametrize("name", MAIN)
+@pytest.mark.parametrize("dark", [False, True])
+def test_main_pages_load(browser, site, name, dark):
+    browser.open(site / f"{name}.html", dark=dark)
+    assert browser.ask("document.querySelector('h1').textContent.length > 2")
+    assert [url for url in browser.requests if not url.startswith(("file:", "data:"))] == []
+    errors = [one for one in browser.complaints if one.get("type") == "error" or "exceptionDetails" in one]
+    assert errors == []
+    pictures = "[...document.querySelectorAll('.bd-article img')]"
+    browser.ask(f"Promise.all({pictures}.map(i => {{ i.loading = 'eager'; return i.decode().catch(() => 0); }}))")
+    assert browser.ask(f"{pictures}.filter(i => i.naturalWidth == 0).map(i => i.src)") == []
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_dark_mode_is_dark(browser, site):
+    shades = []
+    for dark in (False, True):
+        browser.open(site / "guide.html", dark=dark)
+        found = browser.ask("getComputedStyle(document.body).backgroundColor")
+        shades.append(sum(map(int, re.findall(r"\d+", found)[:3])))
+    assert shades[0] > 600
+    assert shades[1] < 200
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [("ordinal", "choose-a-code"), ("Likelihood", "Likelihood"), ("resume", "command-line")]
+)
+def test_the_search_finds(browser, site, words, found):
+    browser.open(Address(site / "search.html", f"?q={words}"))
+    deadline = time.monotonic() + 30
+    links = "[...document.querySelectorAll('#search-results li a')].map(a => a.href)"
+    while time.monotonic() < deadline and not any(found in one for one in browser.ask(links)):
+        time.sleep(0.2)
+    assert any(found in one for one in browser.ask(links))
