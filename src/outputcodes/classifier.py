@@ -378,7 +378,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if isinstance(X, RowBlocks) and tags.pairwise:
             X = X.joined()
         if isinstance(X, RowBlocks):
-            check_features(self, next(iter(X)), tags, reset=reset)
+            check_features(self, X.first(), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))
         finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
         return check_features(self, X, tags, reset=reset, finite=finite)

@@ -14,7 +14,6 @@ from outputcodes._ground.tree_code import TreeCode
 from outputcodes.learners.linear.base import (
     Array,
     FittedLinear,
-    Intercept,
     LinearData,
     LinearLearner,
     Rows,
@@ -25,8 +24,9 @@ from outputcodes.learners.linear.multipliers import minimise_hinge
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.node_descent import solve_tree
 from outputcodes.learners.linear.node_solver import Settings
-from outputcodes.learners.linear.products import blocks_of
+from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, without_small_weights
+from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
 from outputcodes.losses import as_loss
 
@@ -122,7 +122,7 @@ class LinearSVM(LinearLearner):
 
     def trains_nodes(self, data: LinearData, code: AnyCode) -> bool:
         """Return whether a tree code is trained node by node: on sparse X, and where its matrix would be large."""
-        if not isinstance(code, TreeCode):
+        if not isinstance(code, TreeCode) or isinstance(data.X, StoredRows):
             return False
         return scipy.sparse.issparse(data.X) or code.shape[0] * code.shape[1] > LARGEST_DENSE
 
@@ -144,7 +144,7 @@ class LinearSVM(LinearLearner):
         if isinstance(M, TreeCode) and column_weight is None and self.trains_nodes(data, M):
             return self._fit_nodes(data, y, M, weight, rows, n_jobs, seed)
         M = np.asarray(M)
-        if data.X.dtype != np.float64:
+        if not isinstance(data.X, StoredRows) and data.X.dtype != np.float64:
             data = LinearData(data.X.astype(np.float64), data.intercept, data.rotation)
         tol = 1e-4 if self.tol == "auto" else self.tol
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
@@ -152,12 +152,12 @@ class LinearSVM(LinearLearner):
         squared, start = self.loss == "squared-hinge", self._start(data, init, M.shape[1])
         with threads(n_jobs) as run:
             if not scipy.sparse.issparse(data.X):
-                blocks = blocks_of(data, y, cost > 0, weight, rows)
+                blocks = data.stored.cut(y, cost > 0, weight, rows, run)
                 if squared:
-                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss), run)
+                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss))
                     theta, certificate = newton.minimise(tol, self.max_iter)
                 else:
-                    theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, tol, self.max_iter)
+                    theta, certificate = minimise_hinge(data, blocks, signs, cost, start, tol, self.max_iter)
             else:
                 descent = DualDescent(data, y, weight, rows, as_loss(self.loss), run)
                 # For the hinge α is not determined where margins are 1; measured, a warm start saves no epochs.
@@ -167,7 +167,8 @@ class LinearSVM(LinearLearner):
         fitted = self._fitted(data, theta, certificate)
         if self.prune is None or self.prune == "auto":
             return fitted
-        return without_small_weights(fitted, data.X, rows, weight, float(self.prune))
+        X = data.X.joined() if isinstance(data.X, StoredRows) else data.X
+        return without_small_weights(fitted, X, rows, weight, float(self.prune))
 
     def _fit_nodes(
         self, data: LinearData, y: Rows, code: TreeCode, weight: Array | None, rows: Rows | None, n_jobs: Any, seed: int
