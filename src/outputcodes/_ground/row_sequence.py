@@ -67,8 +67,8 @@ class RowBlocks:
             kind = own
         if not self.sizes:
             raise ValueError("RowBlocks is empty; give at least one block of rows.")
-        self.kind: BlockKind = kind
-        self.shape = (sum(self.sizes), *kind.width)
+        self.kind: BlockKind | None = kind
+        self.shape: tuple[int, ...] = (sum(self.sizes), *kind.width)
 
     @classmethod
     def of(cls, X: Any, rows: int | None = None) -> RowBlocks:
@@ -86,6 +86,14 @@ class RowBlocks:
         table = X.tocsr() if sp.issparse(X) else getattr(X, "iloc", X)
         return cls([table[start : start + step] for start in range(0, max(n, 1), step)])
 
+    @classmethod
+    def counted(cls, blocks: Any, sizes: list[int], width: int) -> RowBlocks:
+        """Return blocks whose numbers of rows and columns are known already, without reading them."""
+        counted = object.__new__(cls)
+        counted.blocks, counted.each, counted.sizes = blocks, _itself, sizes
+        counted.kind, counted.shape = None, (sum(sizes), width)
+        return counted
+
     @property
     def in_memory(self) -> bool:
         """Whether the blocks are in memory already: a list of arrays that are not mapped from files."""
@@ -98,10 +106,13 @@ class RowBlocks:
         number = -1
         for number, block in enumerate(self._read()):
             expected = self.sizes[number] if number < len(self.sizes) else 0
-            if n_rows_of(block) != expected or (BlockKind.of(block).difference(self.kind) is not None):
+            kind = BlockKind.of(block)
+            other = kind.difference(self.kind) is not None if self.kind is not None else kind.width != self.shape[1:]
+            if n_rows_of(block) != expected or other:
                 raise ValueError(
-                    f"Block {number} has changed since it was first read: it had {expected} rows of {self.kind}, and "
-                    f"has {n_rows_of(block)} rows of {BlockKind.of(block)}. Train on data that stay as they are."
+                    f"Block {number} has changed since it was first read: it had {expected} rows of "
+                    f"{self.kind or f'{self.shape[1]} columns'}, and has {n_rows_of(block)} rows of {kind}. Train on "
+                    "data that stay as they are."
                 )
             # Functions are for rows; a block without any is normal.
             yield self.each(block) if expected else block

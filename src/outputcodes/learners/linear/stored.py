@@ -50,19 +50,22 @@ class StoredRows:
     @classmethod
     def of(cls, X: RowBlocks, check: Callable[[Any], Any]) -> StoredRows:
         """Read every block once, check it, and keep it: in temporary files unless all blocks were in memory before."""
-        parts, start = [], 0
+        first = X.first()
+        sparse, width = sp.issparse(first), first.shape[1]
+        parts: list[list[Part]] = []
+        start = 0
         for block in X:
             n = block.shape[0]
             with numbered_as(np.arange(start, start + n)):
                 # A block without rows is normal, and has nothing to be checked.
-                own = check(block).astype(np.float64, copy=False) if n else _without_rows(block)
-            # The bits of a product hang on how a matrix lies in memory.
-            parts.append([Part(sp.csr_array(own) if sp.issparse(own) else np.ascontiguousarray(own))])
-            if not X.in_memory:
-                parts[-1] = [Part(mapped_features(parts[-1][0].X))]
+                own = check(block).astype(np.float64, copy=False) if n else np.empty((0, width))
+            if own.shape[1] != width:
+                raise ValueError(f"Block {len(parts)} has {own.shape[1]} columns, and the first one has {width}.")
+            own = _as(own, sparse)
+            parts.append([Part(own if X.in_memory else mapped_features(own))])
             start += n
         blocks = Blocks(parts, serially, None if X.in_memory else WorkingFiles())
-        return cls(blocks, [part.X.shape[0] for (part,) in parts], X.shape[1], sp.issparse(parts[0][0].X))
+        return cls(blocks, [part.X.shape[0] for (part,) in parts], width, sparse)
 
     @classmethod
     def whole(cls, X: Any, rotated: Any = None) -> StoredRows:
@@ -140,5 +143,8 @@ def _on_rows(parts: list[Part], rows: Rows, work: Callable[[Any], Array]) -> Arr
     return work(parts[0].X[rows])
 
 
-def _without_rows(block: Any) -> Any:
-    return sp.csr_array(block.shape) if sp.issparse(block) else np.empty(block.shape)
+def _as(X: Any, sparse: bool) -> Any:
+    """X as a csr array or as an array whose rows lie in order: the bits of a product hang on how a matrix lies."""
+    if sparse:
+        return sp.csr_array(X)
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X)
