@@ -32,8 +32,9 @@ from outputcodes._ground.validation import (
 )
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
-from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.classifier import decoder_for
 from outputcodes.decoders.path_probabilities import with_softmax
+from outputcodes.decoders.streaming import StreamingClassifier
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
@@ -44,7 +45,7 @@ from outputcodes.training import Posed, Problem, TrainedCode
 Array = NDArray[np.float64]
 
 
-class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
     If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
@@ -235,6 +236,7 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
         if posed.targets.multilabel:
             asked = asked.for_labels() or asked
         decoder = decoder_for(asked, trained.loss, trained.code)
+        self.__dict__.pop("stream_", None)
         self.targets_, self.code_, self.class_weight_ = posed.targets, trained.code, posed.problem.class_weight
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
@@ -333,6 +335,12 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
             if sets is None:
                 problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
+
+    def _stream_learner(self) -> Learner:
+        return as_learner(self.estimator, self.variant)
+
+    def _stream_code(self, classes: NDArray[Any]) -> Code:
+        return code_for(self.code, classes)[1]
 
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""

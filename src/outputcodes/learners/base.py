@@ -213,6 +213,13 @@ class Learner:
         """Train columns of the learner's own choice, and return them with their code; for learners that grow one."""
         raise NotImplementedError(f"{type(self).__name__} trains the columns of a given code.")
 
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> Any:
+        """Return a `learners.stream.Stream`, columns that learn from one batch after another; for those that can."""
+        raise ValueError(
+            f"{type(self).__name__} can't learn from batches (partial_fit): use 'ridge', 'logistic', 'linear-svm', or "
+            "an estimator that has partial_fit."
+        )
+
     def take(self, columns: Rows, n_columns: int) -> Learner:
         """Return the learner for some columns of a code of `n_columns`; itself unless it is positional or seeded."""
         return self

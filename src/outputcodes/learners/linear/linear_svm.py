@@ -20,6 +20,7 @@ from outputcodes.learners.linear.base import (
     check_positive,
 )
 from outputcodes.learners.linear.descent import DualDescent
+from outputcodes.learners.linear.implicit_steps import ImplicitSteps
 from outputcodes.learners.linear.multipliers import minimise_hinge
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.node_descent import solve_tree
@@ -28,13 +29,15 @@ from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, without_small_weights
 from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
-from outputcodes.losses import as_loss
+from outputcodes.losses import Loss, as_loss, softened_hinge
 
 # What "auto" drops, and the margin from which a row is confused with a wrong child; both were chosen on a tenth of the
 # training rows of two data sets of text.
 PRUNE, CONFUSED = 0.05, -0.5
 # Dense X is trained by Newton steps on all columns of a tree code together if it has at most so many entries.
 LARGEST_DENSE = 1 << 25
+# On batches, the hinge is quadratic from 1 − 1/s to 1.
+STREAM_SHARPNESS = 4.0
 
 
 class LinearSVM(LinearLearner):
@@ -169,6 +172,16 @@ class LinearSVM(LinearLearner):
             return fitted
         X = data.X.joined() if isinstance(data.X, StoredRows) else data.X
         return without_small_weights(fitted, X, rows, weight, float(self.prune))
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> ImplicitSteps:
+        """Return columns that learn from batches by implicit stochastic steps; the hinge is smoothed at its kink."""
+        self._check_parameters()
+        return ImplicitSteps(self, self._intercept(), 1.0, n_jobs, seed)
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss of a score, with two derivatives."""
+        return as_loss(self.loss) if self.loss == "squared-hinge" else softened_hinge(STREAM_SHARPNESS)
 
     def _fit_nodes(
         self, data: LinearData, y: Rows, code: TreeCode, weight: Array | None, rows: Rows | None, n_jobs: Any, seed: int

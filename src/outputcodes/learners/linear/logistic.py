@@ -13,10 +13,11 @@ from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import Array, FittedLinear, LinearData, LinearLearner, Rows
 from outputcodes.learners.linear.descent import DualDescent
+from outputcodes.learners.linear.implicit_steps import ImplicitSteps
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
-from outputcodes.losses import as_loss
+from outputcodes.losses import Loss, as_loss
 
 # The loss as a function of log-odds, log(1 + e^-z); the margins of the table are half of these.
 LOSS = as_loss("logistic").scaled(0.5)
@@ -126,6 +127,16 @@ class Logistic(LinearLearner):
                 certificate.iterations[left] += finished.iterations
         warn_unless_converged(self, certificate)
         return self._fitted(data, theta, certificate, scale=0.5)
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> ImplicitSteps:
+        """Return columns that learn from batches by implicit stochastic steps."""
+        self._check_parameters()
+        return ImplicitSteps(self, self._intercept(), 0.5, n_jobs, seed)
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss of a score, in units of log-odds."""
+        return LOSS
 
     def _intercept(self) -> Intercept:
         return Intercept(float(bool(self.fit_intercept)), penalised=False)

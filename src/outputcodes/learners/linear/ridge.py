@@ -21,7 +21,8 @@ from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_blocks import BlockSystems
 from outputcodes.learners.linear.ridge_gradients import SMALL_RESIDUAL
 from outputcodes.learners.linear.ridge_parts import Parts
-from outputcodes.learners.linear.ridge_systems import ALWAYS_FACTORISED, Group, Systems
+from outputcodes.learners.linear.ridge_stream import RidgeStream
+from outputcodes.learners.linear.ridge_systems import ALWAYS_FACTORISED, Systems
 from outputcodes.learners.linear.stored import StoredRows, centred, row_sum
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
@@ -154,11 +155,23 @@ class Ridge(SharedLearner):
         seed: int = 0,
     ) -> FittedRidge:
         """Solve the normal equations of each group of columns; `init` and `seed` are ignored."""
-        M = np.asarray(M)
-        L, rows = M.shape[1], effective_rows(y, M, weight, rows)
-        groups = self._groups(data, y, M, weight, column_weight, rows, n_jobs)
+        M, rows = np.asarray(M), effective_rows(y, np.asarray(M), weight, rows)
+        self._check_alpha()
+        systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
+        return self.solved(systems, M, class_weights(M, column_weight), data.centre, n_jobs)
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> RidgeStream:
+        """Return columns that learn from batches, exactly: after each, they are those of all rows so far."""
+        self._check_alpha()
+        return RidgeStream(self, n_jobs)
+
+    def solved(
+        self, systems: Systems, M: NDArray[np.int8], class_weight: Array, centre: Array, n_jobs: int | None
+    ) -> FittedRidge:
+        """Solve the columns of M on sums over rows; class_weight (k, L) is 0 where a class is absent from a column."""
+        L, groups = M.shape[1], systems.solve(M, class_weight, n_jobs)
         # All columns of one group are there already, in their order: no copy is made.
-        coef = groups[0].coef if len(groups) == 1 else np.empty((data.X.shape[1], L))
+        coef = groups[0].coef if len(groups) == 1 else np.empty((len(centre), L))
         intercept, gap, steps = np.empty(L), np.empty(L), np.ones(L, dtype=np.intp)
         for group in groups:
             if len(groups) > 1:
@@ -168,7 +181,7 @@ class Ridge(SharedLearner):
         # A factorisation needs no steps to converge; its residual is that of rounding.
         certificate = Certificate(gap, steps, (steps == 1) | (gap <= 2 * SMALL_RESIDUAL))
         warn_unless_converged(self, certificate)
-        return FittedRidge(coef, intercept, data.centre, certificate)
+        return FittedRidge(coef, intercept, centre, certificate)
 
     def leave_one_out_margins(
         self,
@@ -200,7 +213,11 @@ class Ridge(SharedLearner):
         target = M[y[rows]]
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
         leverage = np.empty(target.shape)
-        for group in self._groups(data, y, M, weight, column_weight, rows, n_jobs, leverage=True):
+        self._check_alpha()
+        # Leverages need the rows in memory.
+        whole = Centred(data.X.joined(), data.centre) if isinstance(data.X, StoredRows) else data
+        systems = whole.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
+        for group in systems.solve(M, class_weights(M, column_weight), n_jobs, leverage=True):
             coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
             assert group.leverage is not None
             leverage[:, group.columns] = group.leverage[:, None]
@@ -214,24 +231,9 @@ class Ridge(SharedLearner):
         """Return −alpha: the strongest penalty is the smoothest."""
         return (-float(self.alpha),)
 
-    def _groups(
-        self,
-        data: Centred,
-        y: Rows,
-        M: NDArray[np.int8],
-        weight: Array | None,
-        column_weight: Array | None,
-        rows: Rows,
-        n_jobs: int | None,
-        leverage: bool = False,
-    ) -> list[Group]:
+    def _check_alpha(self) -> None:
         if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
             raise ValueError(f"alpha={self.alpha!r} must be a finite number of at least 0.")
-        if leverage and isinstance(data.X, StoredRows):
-            # The leverages of all rows: n numbers per group, from rows in memory.
-            data = Centred(data.X.joined(), data.centre)
-        systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
-        return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 
 
 class FittedRidge(FittedColumns):

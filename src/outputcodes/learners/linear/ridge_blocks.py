@@ -46,7 +46,7 @@ class BlockSystems(Systems):
     ) -> None:
         self.stored, self.alpha = stored, alpha
         self.blocks = stored.labelled(y, weight, rows, _of_classes)
-        sizes, self.totals, sums = self.blocks.total(_class_sums, n_classes)
+        sizes, self.totals, sums = self.blocks.total(sums_of_classes, n_classes)
         self.sums: Array = sums
         self.start = np.append(0, np.cumsum(sizes.astype(np.intp)))
         self.shape = int(self.start[-1]), stored.shape[1]
@@ -85,8 +85,8 @@ def _of_classes(parts: list[Part], y: Rows, weight: Array | None, rows: Rows) ->
         yield ClassRows(part.X[own], y[own], np.ones(len(y[own])) if weight is None else weight[own])
 
 
-def _class_sums(piece: ClassRows, n_classes: int) -> Sums:
-    """The number of rows of each class, their weight, and their weighted sum."""
+def sums_of_classes(piece: ClassRows, n_classes: int) -> Sums:
+    """Return the number of rows of each class, their weight, and their weighted sum."""
     n = len(piece.y)
     members = sp.csr_array((piece.mass, (piece.y, np.arange(n))), shape=(n_classes, n))
     sizes = np.bincount(piece.y, minlength=n_classes).astype(np.float64)
@@ -99,11 +99,14 @@ def _gram_of_block(pieces: list[ClassRows], a: Array, d: int) -> Array:
         own = np.flatnonzero(a[piece.y])
         if not own.size:
             continue
-        root = np.sqrt(piece.mass[own] * a[piece.y[own]])
-        if sp.issparse(piece.X):
-            X = sp.diags_array(root) @ piece.X[own]
-            share = dense(X.T @ X)
-        else:
-            share = dsyrk(1.0, (piece.X[own] * root[:, None]).T)
-        total += share
+        total += gram_of_rows(piece.X[own], np.sqrt(piece.mass[own] * a[piece.y[own]]))
     return total
+
+
+def gram_of_rows(X: Any, root: Array) -> Array:
+    """Return the upper triangle of Σ_i root_i² x_i x_iᵀ."""
+    if sp.issparse(X):
+        X = sp.diags_array(root) @ X
+        return dense(X.T @ X)
+    upper: Array = dsyrk(1.0, (X * root[:, None]).T)
+    return upper
