@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
 from outputcodes._ground.drawn_code import MatrixCode
 from outputcodes._ground.targets import OneLabel, indicates_labels
-from outputcodes._ground.validation import as_seed, check_targets, check_weight, take_rows
+from outputcodes._ground.validation import NoStreamError, as_seed, check_targets, check_weight, take_rows
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 
@@ -74,6 +75,17 @@ class StreamState:
         return weights
 
 
+def _refuse_unless_possible(model: StreamingClassifier) -> bool:
+    """Tell scikit-learn, by AttributeError, that there is no `partial_fit` with these parameters, and why."""
+    try:
+        objection = model._objection_to_streams()
+    except ValueError:
+        return True  # wrong parameters, which the call itself names
+    if objection is not None:
+        raise AttributeError(objection)
+    return True
+
+
 class StreamingClassifier(DecodingClassifier):
     """Base of the classifiers with `partial_fit`; they write the four methods at the end."""
 
@@ -84,10 +96,13 @@ class StreamingClassifier(DecodingClassifier):
     stream_: StreamState
     columns_: Any
 
+    @available_if(_refuse_unless_possible)
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from a batch of rows; the first call starts, and `fit` starts again.
+        """Learn from a batch of rows.
+
+        The first call starts from nothing, also after `fit`, which keeps nothing of its rows; `fit` starts again.
 
         Parameters
         ----------
@@ -118,18 +133,8 @@ class StreamingClassifier(DecodingClassifier):
         True
         """
         first = "stream_" not in vars(self)
-        if first and "columns_" in vars(self):
-            raise ValueError(
-                f"This {type(self).__name__} was trained by fit, which keeps nothing of its rows: clone it, and learn "
-                "from batches by partial_fit alone."
-            )
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
-        if self.probability is not None:
-            raise ValueError(
-                f"probability={self.probability!r} is fitted to margins of held-out rows, which partial_fit does not "
-                "keep: set it to None, and use with_decoder('likelihood', X, y) for rows that you keep."
-            )
         learner = self._stream_learner()
         X = self._check_features(X, learner.estimators, reset=first)
         labels = check_targets(self, X, y)
@@ -142,8 +147,6 @@ class StreamingClassifier(DecodingClassifier):
             raise ValueError(f"classes has {unknown[:5].tolist()}, which were not among those of the first call.")
         numbers = state.numbers(labels)
         targets, code = sorted_code(state)
-        # Refused before the training, where it can be known.
-        stream_decoder(self._decoder_asked_for(), learner.loss, code)
         state.mass += np.bincount(numbers, weights=weight, minlength=len(state.labels))
         column_weight = state.column_weight(self.class_weight, self.column_weight == "balanced")
         state.stream.add(X, numbers, state.rows, weight, column_weight)
@@ -151,7 +154,7 @@ class StreamingClassifier(DecodingClassifier):
         self.columns_ = state.stream.trained(state.rows, column_weight, state.mass > 0)
         fitted = self.columns_.fitted
         self.margin_loss_ = learner.loss if fitted is None else fitted.loss_after_fit(learner.loss)
-        self.decoder_ = stream_decoder(self._decoder_asked_for(), self.margin_loss_, code)
+        self.decoder_ = decoder_for(clone(self._decoder_asked_for()), self.margin_loss_, code)
         self.class_weight_ = None
         if self.class_weight is not None:
             self.class_weight_ = state.column_weight(self.class_weight, False)[np.argsort(state.labels), 0]
@@ -165,13 +168,33 @@ class StreamingClassifier(DecodingClassifier):
                 "or give a first batch with two classes."
             )
         seed, code = as_seed(self.random_state), self._stream_code(known)
+        M = code.open(len(known), seed, spare=classes is None)
+        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed))
+
+    def _objection_to_streams(self) -> str | None:
+        """Return why these parameters can't learn from batches, or None."""
+        if self.probability is not None:
+            return (
+                f"probability={self.probability!r} is fitted to margins of held-out rows, which partial_fit does not "
+                "keep: set it to None, and use with_decoder('likelihood', X, y) for rows that you keep."
+            )
+        decoder = self._decoder_asked_for()
+        if decoder.needs is not None:
+            return (
+                f"{type(decoder).__name__} learns from margins of all rows, which partial_fit does not keep: use "
+                "another decoder, and with_decoder(decoder, X, y) for rows that you keep."
+            )
+        code = self._stream_code(np.array([]))
         if code.needs_problem:
-            raise ValueError(
+            return (
                 f"{type(code).__name__} is made from data, which partial_fit has not seen yet: draw it before, and "
                 "give its matrix as the code."
             )
-        M = code.open(len(known), seed, spare=classes is None)
-        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed))
+        try:
+            self._stream_learner().stream()
+        except NoStreamError as reason:
+            return str(reason)
+        return None
 
     def _stream_learner(self) -> Any:
         """Return the learner of the columns."""
@@ -201,14 +224,3 @@ def sorted_code(state: StreamState) -> tuple[OneLabel, MatrixCode]:
     labels = np.array(state.labels)
     order = np.argsort(labels, kind="stable")
     return OneLabel(labels[order]), MatrixCode(state.rows[order])
-
-
-def stream_decoder(asked: Decoder, loss: Any, code: MatrixCode) -> Decoder:
-    """Return a decoder that needs no margins of rows that are gone."""
-    decoder = decoder_for(clone(asked), loss, code)
-    if decoder.needs is not None:
-        raise ValueError(
-            f"{type(decoder).__name__} learns from margins of all rows, which partial_fit does not keep: use another "
-            "decoder, and with_decoder(decoder, X, y) for rows that you keep."
-        )
-    return decoder

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.planning import Planning
-from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._ground.validation import NoStreamError, n_rows_of, take_rows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -215,7 +215,7 @@ class Learner:
 
     def stream(self, n_jobs: int | None = None, seed: int = 0) -> Any:
         """Return a `learners.stream.Stream`, columns that learn from one batch after another; for those that can."""
-        raise ValueError(
+        raise NoStreamError(
             f"{type(self).__name__} can't learn from batches (partial_fit): use 'ridge', 'logistic', 'linear-svm', or "
             "an estimator that has partial_fit."
         )

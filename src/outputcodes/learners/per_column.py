@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._ground.validation import NoStreamError, n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.foreign import (
     Reading,
@@ -161,7 +161,7 @@ class PerColumn(Learner, BaseEstimator):
     def stream(self, n_jobs: int | None = None, seed: int = 0) -> PerColumnStream:
         """Return columns that learn from batches, for estimators that have `partial_fit`."""
         if lacking := [one for one in self._estimators() if not hasattr(one, "partial_fit")]:
-            raise ValueError(
+            raise NoStreamError(
                 f"{type(lacking[0]).__name__} has no partial_fit and can't learn from batches: use an estimator that "
                 "has it, or 'ridge', 'logistic' or 'linear-svm'."
             )

@@ -1,6 +1,7 @@
 """Batches one after another: Ridge exactly, the others by steps; classes that come late; what is refused."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -211,18 +212,20 @@ def test_what_is_refused():
         start.partial_fit(X[:1], ["a"], classes=["a", "z"])
     with pytest.raises(ValueError, match=r"The first batch has only the class \['a'\]: name all classes"):
         OutputCodeClassifier("ridge").partial_fit(X[:2], ["a", "a"])
-    with pytest.raises(ValueError, match=r"KernelSVM can't learn from batches \(partial_fit\)"):
-        OutputCodeClassifier("kernel-svm").partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"LogisticRegression has no partial_fit and can't learn from batches"):
-        OutputCodeClassifier(LogisticRegression()).partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"was trained by fit, which keeps nothing of its rows"):
-        OutputCodeClassifier("ridge").fit(X, y).partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"probability='softmax' is fitted to margins of held-out rows"):
-        OutputCodeClassifier("ridge", probability="softmax").partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"Likelihood learns from margins of all rows"):
-        OutputCodeClassifier("ridge", decoder="likelihood").partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"is made from data, which partial_fit has not seen yet"):
-        OutputCodeClassifier("ridge", code="decoc").partial_fit(X, y)
+    for model, reason in [
+        (OutputCodeClassifier("kernel-svm"), r"KernelSVM can't learn from batches \(partial_fit\)"),
+        (OutputCodeClassifier(LogisticRegression()), r"LogisticRegression has no partial_fit and can't learn from"),
+        (OutputCodeClassifier("ridge", probability="softmax"), r"probability='softmax' is fitted to margins of held"),
+        (OutputCodeClassifier("ridge", decoder="likelihood"), r"Likelihood learns from margins of all rows"),
+        (OutputCodeClassifier("ridge", code="decoc"), r"is made from data, which partial_fit has not seen yet"),
+        (OutputCodeClassifier(SGDClassifier(), variant="single-call"), r"SingleCall can't learn from batches"),
+    ]:
+        assert not hasattr(model, "partial_fit")
+        with pytest.raises(AttributeError) as raised:
+            model.partial_fit(X, y)
+        assert re.search(reason, f"{raised.value} {raised.value.__cause__}")
+    with pytest.raises(ValueError, match="estimator='rigde' is unknown"):
+        OutputCodeClassifier("rigde").partial_fit(X, y)
     with pytest.raises(ValueError, match=r"y is multilabel"):
         OutputCodeClassifier("ridge", code="one-vs-all").partial_fit(X[:2], [[0, 1], [1, 1]])
     with pytest.raises(ValueError, match=r"X has 3 features"):
@@ -238,6 +241,9 @@ def test_fit_starts_again_and_a_batch_without_new_rows_of_a_class_is_normal():
     assert "stream_" not in vars(model)
     whole = OutputCodeClassifier("ridge", code="one-vs-all").fit(X[:100], y[:100])
     assert np.array_equal(model.margins(X), whole.margins(X))
+    # And the other way: a stream starts from nothing.
+    parts = streamed(OutputCodeClassifier("ridge", code="one-vs-all").fit(X[:100, :9], y[:100]))
+    assert np.array_equal(parts.margins(X), streamed(OutputCodeClassifier("ridge", code="one-vs-all")).margins(X))
     model = OutputCodeClassifier("logistic", code="one-vs-all").partial_fit(
         X[:50], y[:50], classes=[*np.unique(y), "zz"]
     )
