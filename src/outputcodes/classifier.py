@@ -236,7 +236,6 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         if posed.targets.multilabel:
             asked = asked.for_labels() or asked
         decoder = decoder_for(asked, trained.loss, trained.code)
-        self.__dict__.pop("stream_", None)
         self.targets_, self.code_, self.class_weight_ = posed.targets, trained.code, posed.problem.class_weight
         self.columns_, self.margin_loss_ = trained.columns, trained.loss
         self.decoder_ = trained.fit_decoder(decoder)
@@ -336,11 +335,8 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
                 problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
 
-    def _stream_learner(self) -> Learner:
-        return as_learner(self.estimator, self.variant)
-
-    def _stream_code(self, classes: NDArray[Any]) -> Code:
-        return code_for(self.code, classes)[1]
+    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Learner, Code]:
+        return as_learner(self.estimator, self.variant), code_for(self.code, classes)[1]
 
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""
@@ -383,8 +379,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
         tags = accepted_input(estimators)
         tags.allow_nan |= may_impute(estimators)
-        if isinstance(X, RowBlocks) and tags.pairwise:
-            X = X.joined()
+        X = X.joined() if isinstance(X, RowBlocks) and tags.pairwise else X
         if isinstance(X, RowBlocks):
             check_features(self, X.first(), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))

@@ -36,6 +36,8 @@ class StreamState:
     def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any) -> None:
         self.code, self.labels, self.M, self.stream = code, labels, M, stream
         self.mass = np.zeros(len(labels))
+        # Those of the last batch.
+        self.columns: Any = None
 
     def numbers(self, y: NDArray[Any]) -> Rows:
         """Return the rows of the code that belong to labels; for new ones the code grows."""
@@ -87,7 +89,7 @@ def _refuse_unless_possible(model: StreamingClassifier) -> bool:
 
 
 class StreamingClassifier(DecodingClassifier):
-    """Base of the classifiers with `partial_fit`; they write the four methods at the end."""
+    """Base of the classifiers with `partial_fit`; they write the three methods at the end."""
 
     n_jobs: int | None
     random_state: Any
@@ -132,18 +134,21 @@ class StreamingClassifier(DecodingClassifier):
         >>> np.allclose(model.margins(X), OutputCodeClassifier("ridge", code="one-vs-all").fit(X, y).margins(X))
         True
         """
-        first = "stream_" not in vars(self)
+        state: StreamState | None = vars(self).get("stream_")
+        # Columns of another training than the last batch are those of `fit`.
+        first = state is None or state.columns is not vars(self).get("columns_")
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
-        learner = self._stream_learner()
+        learner, _ = self._stream_parts(np.array([]))
         X = self._check_features(X, learner.estimators, reset=first)
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
-        state = self._started(learner, labels, classes) if first else self.stream_
-        if not first and classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
+        if first or state is None:
+            state = self._started(learner, labels, classes)
+        elif classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
             raise ValueError(f"classes has {unknown[:5].tolist()}, which were not among those of the first call.")
         numbers = state.numbers(labels)
         targets, code = sorted_code(state)
@@ -151,7 +156,7 @@ class StreamingClassifier(DecodingClassifier):
         column_weight = state.column_weight(self.class_weight, self.column_weight == "balanced")
         state.stream.add(X, numbers, state.rows, weight, column_weight)
         self.stream_, self.targets_, self.code_ = state, targets, code
-        self.columns_ = state.stream.trained(state.rows, column_weight, state.mass > 0)
+        self.columns_ = state.columns = state.stream.trained(state.rows, column_weight, state.mass > 0)
         fitted = self.columns_.fitted
         self.margin_loss_ = learner.loss if fitted is None else fitted.loss_after_fit(learner.loss)
         self.decoder_ = decoder_for(clone(self._decoder_asked_for()), self.margin_loss_, code)
@@ -167,7 +172,7 @@ class StreamingClassifier(DecodingClassifier):
                 f"The first batch has only the class {known.tolist()}: name all classes, partial_fit(X, y, classes=…), "
                 "or give a first batch with two classes."
             )
-        seed, code = as_seed(self.random_state), self._stream_code(known)
+        seed, (_, code) = as_seed(self.random_state), self._stream_parts(known)
         M = code.open(len(known), seed, spare=classes is None)
         return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed))
 
@@ -184,24 +189,20 @@ class StreamingClassifier(DecodingClassifier):
                 f"{type(decoder).__name__} learns from margins of all rows, which partial_fit does not keep: use "
                 "another decoder, and with_decoder(decoder, X, y) for rows that you keep."
             )
-        code = self._stream_code(np.array([]))
+        learner, code = self._stream_parts(np.array([]))
         if code.needs_problem:
             return (
                 f"{type(code).__name__} is made from data, which partial_fit has not seen yet: draw it before, and "
                 "give its matrix as the code."
             )
         try:
-            self._stream_learner().stream()
+            learner.stream()
         except NoStreamError as reason:
             return str(reason)
         return None
 
-    def _stream_learner(self) -> Any:
-        """Return the learner of the columns."""
-        raise NotImplementedError
-
-    def _stream_code(self, classes: NDArray[Any]) -> Any:
-        """Return the code for the classes of the first batch."""
+    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Any, Any]:
+        """Return the learner, and the code for the classes of the first batch."""
         raise NotImplementedError
 
     def _decoder_asked_for(self) -> Decoder:

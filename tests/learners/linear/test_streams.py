@@ -238,7 +238,6 @@ def test_what_is_refused():
 def test_fit_starts_again_and_a_batch_without_new_rows_of_a_class_is_normal():
     model = streamed(OutputCodeClassifier("ridge", code="one-vs-all"))
     model.fit(X[:100], y[:100])
-    assert "stream_" not in vars(model)
     whole = OutputCodeClassifier("ridge", code="one-vs-all").fit(X[:100], y[:100])
     assert np.array_equal(model.margins(X), whole.margins(X))
     # And the other way: a stream starts from nothing.

@@ -94,7 +94,9 @@ def fit_file(
     if reads_blocks(data, learner):
         if time_limit is not None:
             raise ValueError(f"time_limit={time_limit} (--time-limit) is for the race on one table in memory.")
-        model, read, facts = fit_blocks(
+        if tune:
+            raise ValueError("tune=True (--tune) needs one table in memory, and this one is read in blocks.")
+        model, read, known = fit_blocks(
             data,
             target,
             learner,
@@ -107,8 +109,8 @@ def fit_file(
             seed=seed,
             n_jobs=n_jobs,
         )
-        facts["class_shares"] = class_shares(replace(read.sample, target=read.labels), class_weight)
-        return _saved(model, training_summary(model, read.sample, **facts), read.sample, out)
+        known["class_shares"] = class_shares(replace(read.sample, target=read.labels), class_weight)
+        return _saved(model, training_summary(model, read.sample, **known), read.sample, out)
     start = time.monotonic()
     races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
     if device != "cpu" and not (races or uses_device(learner)):

@@ -56,7 +56,9 @@ def fit_blocks(
             f"{data} is read in blocks, and a race needs one table in memory: name a learner (--learner); "
             f"{', '.join(trains_on_blocks())} train on blocks, without holding all rows."
         )
-    table = tables.read_blocks(data, target, **reading)
+    if reading.get("group") is not None:
+        raise ValueError(f"group={reading['group']!r} (--group {reading['group']}) is for folds of a table in memory.")
+    table = tables.read_blocks(data, target, **{name: value for name, value in reading.items() if name != "group"})
     model = build(table.schema, learner, code, decoder, rows=len(table.target), **how)
     before, final = model[0], model[-1]
     if not isinstance(final, OutputCodeClassifier):

@@ -91,6 +91,7 @@ class StreamSystems(Systems):
         return {}
 
     def gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
+        """Return the upper triangle of Σ_r a_r G_r."""
         grams = self.stream.grams
         if None in grams:
             return np.asfortranarray(grams[None])
