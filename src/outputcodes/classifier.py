@@ -19,6 +19,7 @@ from outputcodes._ground.class_weights import class_weights
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
+from outputcodes._ground.on_dask import taken
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
@@ -379,8 +380,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
         tags = accepted_input(estimators)
         tags.allow_nan |= may_impute(estimators)
-        X = X.joined() if isinstance(X, RowBlocks) and tags.pairwise else X
-        if isinstance(X, RowBlocks):
+        if isinstance(X := taken(X, whole=tags.pairwise), RowBlocks):
             check_features(self, X.first(), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))
         finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from outputcodes._ground.blocks import serially
+from outputcodes._ground.passes import Blocks
 from outputcodes._ground.validation import n_rows_of
-from outputcodes._ground.working_files import is_mapped
+from outputcodes._ground.working_files import WorkingFiles, is_mapped
 
 # A block of float64 of this many values has 256 MiB.
 VALUES_PER_BLOCK = 1 << 25
@@ -128,6 +130,18 @@ class RowBlocks:
     def first(self) -> Any:
         """Return the first block with rows; without any, the first block."""
         return next((block for block in self if n_rows_of(block)), None) if self.shape[0] else next(iter(self))
+
+    def kept(self, make: Callable[[Any, int], Any]) -> Blocks:
+        """Return blocks of one piece each, make(block, its first row), read and computed once.
+
+        They are kept in temporary files unless all blocks were in memory before.
+        """
+        files, made, start = None if self.in_memory else WorkingFiles(), [], 0
+        for block in self:
+            piece = make(block, start)
+            made.append([piece if files is None else files.keep(piece)])
+            start += n_rows_of(block)
+        return Blocks(made, serially, files)
 
     def through(self, each: Callable[[Any], Any]) -> RowBlocks:
         """Return the same blocks, each passed through a function when it is read."""

@@ -81,7 +81,9 @@ class WorkingFiles:
         changed = {}
         for field in fields(piece):
             value = getattr(piece, field.name)
-            if isinstance(value, np.ndarray) and value.nbytes >= FEWEST_BYTES and not is_mapped(value):
+            if sp.issparse(value) and value.nnz and not is_mapped(value.data):
+                changed[field.name] = mapped_features(value)
+            elif isinstance(value, np.ndarray) and value.nbytes >= FEWEST_BYTES and not is_mapped(value):
                 changed[field.name] = self._put(value)
         return replace(piece, **changed) if changed else piece
 

@@ -56,7 +56,8 @@ class Piece:
 
     def table(self, by_class: Array) -> Array:
         """Return the entries of a (k, L) table for the classes of the rows, in the piece's columns."""
-        return by_class[:, self.columns][self.y]
+        # `take` lays rows in order whatever it is given, and the bits of products hang on that.
+        return by_class.take(self.columns, axis=1).take(self.y, axis=0)
 
     def costs(self, by_class: Array) -> Array:
         """Return the weight of each entry."""
@@ -100,7 +101,7 @@ def pieces_of(
 
     `present` (k, L) marks the columns in which a class takes part; absent rows then cost nothing.
     """
-    takes_all = bool(present.all())
+    takes_all, y = bool(present.all()), y.astype(np.intp, copy=False)
     if not takes_all:
         rows = rows[np.argsort(y[rows], kind="stable")]
     everything = np.array_equal(rows, np.arange(len(y)))  # then pieces are views

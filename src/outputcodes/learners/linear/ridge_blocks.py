@@ -75,13 +75,12 @@ class BlockSystems(Systems):
         return np.asfortranarray(total)
 
 
-def _of_classes(parts: list[Part], y: Rows, weight: Array | None, rows: Rows) -> Iterator[ClassRows]:
+def _of_classes(parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None) -> Iterator[ClassRows]:
     """Cut some rows of a block into pieces; with at least 4d rows each, sums are cheap compared with products."""
-    (part,) = parts
-    everything = len(rows) == len(y)
+    (part,), y = parts, y.astype(np.intp, copy=False)
     step = max(1024, 4 * part.X.shape[1])
-    for start in range(0, len(rows), step):
-        own: Any = slice(start, start + step) if everything else rows[start : start + step]
+    for start in range(0, len(y) if rows is None else len(rows), step):
+        own: Any = slice(start, start + step) if rows is None else rows[start : start + step]
         yield ClassRows(part.X[own], y[own], np.ones(len(y[own])) if weight is None else weight[own])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
-from outputcodes._ground.working_files import WorkingFiles, mapped_features
 from outputcodes.learners.linear.products import Piece, pieces_of
 
 Array = NDArray[np.float64]
@@ -52,20 +52,8 @@ class StoredRows:
         """Read every block once, check it, and keep it: in temporary files unless all blocks were in memory before."""
         first = X.first()
         sparse, width = sp.issparse(first), first.shape[1]
-        parts: list[list[Part]] = []
-        start = 0
-        for block in X:
-            n = block.shape[0]
-            with numbered_as(np.arange(start, start + n)):
-                # A block without rows is normal, and has nothing to be checked.
-                own = check(block).astype(np.float64, copy=False) if n else np.empty((0, width))
-            if own.shape[1] != width:
-                raise ValueError(f"Block {len(parts)} has {own.shape[1]} columns, and the first one has {width}.")
-            own = _as(own, sparse)
-            parts.append([Part(own if X.in_memory else mapped_features(own))])
-            start += n
-        blocks = Blocks(parts, serially, None if X.in_memory else WorkingFiles())
-        return cls(blocks, [part.X.shape[0] for (part,) in parts], width, sparse)
+        blocks = X.kept(partial(_checked, check=check, sparse=sparse, width=width))
+        return cls(blocks, X.sizes, width, sparse)
 
     @classmethod
     def whole(cls, X: Any, rotated: Any = None) -> StoredRows:
@@ -107,11 +95,12 @@ class StoredRows:
             return every[0]
         return sp.vstack(every, format="csr") if self.sparse else np.concatenate(every)
 
-    def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
-        """Yield the slice of each block, and which of its rows are among `rows`, counted from its first."""
+    def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows | None]]:
+        """Yield the slice of each block, and which of its rows are among `rows`, from its first; None is all."""
         block, start = self._block_of(rows), 0
         for b, size in enumerate(self.sizes):
-            yield slice(start, start + size), rows[block == b] - start
+            own = rows[block == b] - start
+            yield slice(start, start + size), own if len(own) < size or (np.diff(own) != 1).any() else None
             start += size
 
     def _block_of(self, rows: Rows) -> Rows:
@@ -119,10 +108,21 @@ class StoredRows:
 
 
 def _pieces(
-    parts: list[Part], y: Rows, weight: Array | None, rows: Rows, present: NDArray[np.bool_]
+    parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None, present: NDArray[np.bool_]
 ) -> Iterator[Piece]:
     (part,) = parts
-    return pieces_of(part.X, part.rotated, y, weight, rows, present)
+    return pieces_of(part.X, part.rotated, y, weight, np.arange(len(y)) if rows is None else rows, present)
+
+
+def _checked(block: Any, start: int, check: Callable[[Any], Any], sparse: bool, width: int) -> Part:
+    """A block as a part; its first row is row `start` of all."""
+    n = block.shape[0]
+    with numbered_as(np.arange(start, start + n)):
+        # A block without rows is normal, and has nothing to be checked.
+        own = check(block).astype(np.float64, copy=False) if n else np.empty((0, width))
+    if own.shape[1] != width:
+        raise ValueError(f"The block from row {start} has {own.shape[1]} columns, and the first one has {width}.")
+    return Part(_as(own, sparse))
 
 
 def row_sum(part: Part) -> Sums:
@@ -139,8 +139,8 @@ def _features(parts: list[Part]) -> Any:
     return parts[0].X
 
 
-def _on_rows(parts: list[Part], rows: Rows, work: Callable[[Any], Array]) -> Array:
-    return work(parts[0].X[rows])
+def _on_rows(parts: list[Part], rows: Rows | None, work: Callable[[Any], Array]) -> Array:
+    return work(parts[0].X if rows is None else parts[0].X[rows])
 
 
 def _as(X: Any, sparse: bool) -> Any:
