@@ -19,6 +19,7 @@ from outputcodes._ground.class_weights import class_weights
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
+from outputcodes._ground.on_dask import taken
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
@@ -32,8 +33,9 @@ from outputcodes._ground.validation import (
 )
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
 from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
-from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
+from outputcodes.decoders.classifier import decoder_for
 from outputcodes.decoders.path_probabilities import with_softmax
+from outputcodes.decoders.streaming import StreamingClassifier
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Learner
 from outputcodes.learners.foreign import accepted_input, may_impute, refuses_weight
@@ -44,7 +46,7 @@ from outputcodes.training import Posed, Problem, TrainedCode
 Array = NDArray[np.float64]
 
 
-class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorMixin, BaseEstimator):
+class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimatorMixin, BaseEstimator):
     """Multiclass classification by an output code; with code="one-vs-all", multilabel classification too.
 
     If y is an indicator matrix, dense or sparse, each column of y is a label and is learned on its own. `predict` then
@@ -334,6 +336,9 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
                 problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
 
+    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Learner, Code]:
+        return as_learner(self.estimator, self.variant), code_for(self.code, classes)[1]
+
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""
         posterior = {None: Decoder, "softmax": Decoder, "likelihood": Likelihood, "coupling": Coupling}
@@ -375,10 +380,8 @@ class OutputCodeClassifier(FeatureAttributes, DecodingClassifier, MetaEstimatorM
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
         tags = accepted_input(estimators)
         tags.allow_nan |= may_impute(estimators)
-        if isinstance(X, RowBlocks) and tags.pairwise:
-            X = X.joined()
-        if isinstance(X, RowBlocks):
-            check_features(self, next(iter(X)), tags, reset=reset)
+        if isinstance(X := taken(X, whole=tags.pairwise), RowBlocks):
+            check_features(self, X.first(), tags, reset=reset)
             return X.through(lambda block: check_features(self, block, tags, reset=False))
         finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
         return check_features(self, X, tags, reset=reset, finite=finite)

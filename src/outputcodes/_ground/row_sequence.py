@@ -3,41 +3,57 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from outputcodes._ground.blocks import serially
+from outputcodes._ground.passes import Blocks
 from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.working_files import WorkingFiles, is_mapped
+
+# A block of float64 of this many values has 256 MiB.
+VALUES_PER_BLOCK = 1 << 25
 
 
 class RowBlocks:
     """Blocks of rows with the same columns, in order.
 
-    A learner that `takes_blocks` reads them one after another in `prepare`; for the others they are joined first.
+    A learner that `takes_blocks` reads them one after another in `prepare`; for the others they are joined first. A
+    block may have one row or none.
 
     Parameters
     ----------
-    blocks : sequence of arrays, sparse matrices or data frames
-        Any sequence: if its `__getitem__` reads a file, a learner that takes blocks holds one of them at a time.
+    blocks : iterable of arrays, sparse matrices or data frames
+        A list of blocks, or anything that yields the same blocks again whenever it is iterated: a sequence whose
+        `__getitem__` reads a file, an object with `__iter__`, or a function that returns a generator. A learner that
+        takes blocks then holds one of them at a time.
 
     Examples
     --------
     >>> X = RowBlocks([np.ones((2, 3)), np.zeros((1, 3))])
     >>> len(X), X.shape, X.joined().tolist()
     (2, (3, 3), [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    >>> def halves():
+    ...     yield np.ones((2, 3))
+    ...     yield np.zeros((1, 3))
+    >>> RowBlocks(halves).shape
+    (3, 3)
     """
 
-    def __init__(self, blocks: Sequence[Any]) -> None:
-        if hasattr(blocks, "shape") or not hasattr(blocks, "__len__"):
-            raise ValueError(f"RowBlocks takes a sequence of blocks, such as [X[:1000], X[1000:]], not {type(blocks)}.")
-        if not len(blocks):
-            raise ValueError("RowBlocks is empty; give at least one block of rows.")
+    def __init__(self, blocks: Any) -> None:
+        if hasattr(blocks, "shape") or isinstance(blocks, Iterator) or not (iterates(blocks) or callable(blocks)):
+            raise ValueError(
+                "RowBlocks takes blocks that can be read more than once: a sequence, such as [X[:1000], X[1000:]], or "
+                f"a function that returns a generator; not {type(blocks)}. RowBlocks.of(X) cuts an array."
+            )
         self.blocks = blocks
         self.each: Callable[[Any], Any] = _itself
-        n_rows, widths = 0, set()
-        for number, block in enumerate(blocks):
+        self.sizes: list[int] = []
+        kind: Any = None
+        for number, block in enumerate(self._read()):
             shape = getattr(block, "shape", None)
             # Text, say, has rows and no columns.
             if not isinstance(block, list) and (shape is None or len(shape) != 2):
@@ -46,17 +62,86 @@ class RowBlocks:
                     f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or "
                     "a data frame) or a list of rows."
                 )
-            n_rows += n_rows_of(block)
-            widths |= set() if shape is None else {shape[1]}
-        if len(widths) > 1:
-            raise ValueError(f"The blocks have different numbers of columns, {sorted(widths)}; give them the same.")
-        self.shape = (n_rows, *widths)
+            self.sizes.append(n_rows_of(block))
+            own = BlockKind.of(block)
+            if kind is not None and (difference := own.difference(kind)) is not None:
+                raise ValueError(f"Block {number} and block 0 have {difference}")
+            kind = own
+        if not self.sizes:
+            raise ValueError("RowBlocks is empty; give at least one block of rows.")
+        self.kind: BlockKind | None = kind
+        self.shape: tuple[int, ...] = (sum(self.sizes), *kind.width)
+
+    @classmethod
+    def of(cls, X: Any, rows: int | None = None) -> RowBlocks:
+        """Cut an array, memory map, sparse matrix or data frame into blocks of `rows` rows; None is 2^25 values.
+
+        >>> RowBlocks.of(np.ones((5, 3)), rows=2).sizes
+        [2, 2, 1]
+        """
+        if len(getattr(X, "shape", ())) != 2:
+            raise ValueError(f"RowBlocks.of takes a table of rows and columns, not {type(X)}.")
+        n, d = X.shape
+        step = max(1, VALUES_PER_BLOCK // max(1, d)) if rows is None else rows
+        if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 1:
+            raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
+        table = X.tocsr() if sp.issparse(X) else getattr(X, "iloc", X)
+        return cls([table[start : start + step] for start in range(0, max(n, 1), step)])
+
+    @classmethod
+    def counted(cls, blocks: Any, sizes: list[int], width: int) -> RowBlocks:
+        """Return blocks whose numbers of rows and columns are known already, without reading them."""
+        counted = object.__new__(cls)
+        counted.blocks, counted.each, counted.sizes = blocks, _itself, sizes
+        counted.kind, counted.shape = None, (sum(sizes), width)
+        return counted
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the blocks are in memory already: a list of arrays that are not mapped from files."""
+        return isinstance(self.blocks, list | tuple) and not any(map(_is_mapped, self.blocks))
 
     def __len__(self) -> int:
-        return len(self.blocks)
+        return len(self.sizes)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self.each, self.blocks)
+        number = -1
+        for number, block in enumerate(self._read()):
+            expected = self.sizes[number] if number < len(self.sizes) else 0
+            kind = BlockKind.of(block)
+            other = kind.difference(self.kind) is not None if self.kind is not None else kind.width != self.shape[1:]
+            if n_rows_of(block) != expected or other:
+                raise ValueError(
+                    f"Block {number} has changed since it was first read: it had {expected} rows of "
+                    f"{self.kind or f'{self.shape[1]} columns'}, and has {n_rows_of(block)} rows of {kind}. Train on "
+                    "data that stay as they are."
+                )
+            # Functions are for rows; a block without any is normal.
+            yield self.each(block) if expected else block
+        if number + 1 != len(self.sizes):
+            raise ValueError(
+                f"There were {len(self.sizes)} blocks when they were first read, and {number + 1} now. Give blocks "
+                "that can be read more than once, such as a list or a function that returns a new generator."
+            )
+
+    def _read(self) -> Iterator[Any]:
+        return iter(self.blocks() if callable(self.blocks) else self.blocks)
+
+    def first(self) -> Any:
+        """Return the first block with rows; without any, the first block."""
+        return next((block for block in self if n_rows_of(block)), None) if self.shape[0] else next(iter(self))
+
+    def kept(self, make: Callable[[Any, int], Any]) -> Blocks:
+        """Return blocks of one piece each, make(block, its first row), read and computed once.
+
+        They are kept in temporary files unless all blocks were in memory before.
+        """
+        files, made, start = None if self.in_memory else WorkingFiles(), [], 0
+        for block in self:
+            piece = make(block, start)
+            made.append([piece if files is None else files.keep(piece)])
+            start += n_rows_of(block)
+        return Blocks(made, serially, files)
 
     def through(self, each: Callable[[Any], Any]) -> RowBlocks:
         """Return the same blocks, each passed through a function when it is read."""
@@ -76,5 +161,56 @@ class RowBlocks:
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
 
 
+class BlockKind(NamedTuple):
+    """What blocks of one sample have in common: their container, number of columns, types and names of columns."""
+
+    container: str
+    width: tuple[int, ...]
+    types: tuple[str, ...]
+    names: tuple[Any, ...] | None
+
+    @classmethod
+    def of(cls, block: Any) -> BlockKind:
+        """Return the kind of a block."""
+        if isinstance(block, list):
+            return cls("list", (), (), None)
+        width = (int(block.shape[1]),)
+        if hasattr(block, "columns"):
+            types = block.dtypes if hasattr(block, "dtypes") else ()
+            return cls("data frame", width, tuple(map(str, types)), tuple(block.columns))
+        types = (str(block.dtype),) if hasattr(block, "dtype") else ()
+        return cls("sparse matrix" if sp.issparse(block) else "array", width, types, None)
+
+    def difference(self, first: BlockKind) -> str | None:
+        """Return in what a block differs from the first one, and what to do about it; None if in nothing."""
+        if self.width != first.width:
+            return f"different numbers of columns, {sorted({*first.width, *self.width})}; give them the same."
+        if self.container != first.container:
+            return f"different types, {self.container} and {first.container}; give them the same."
+        if self.names != first.names and self.names is not None and first.names is not None:
+            place = next(i for i, (a, b) in enumerate(zip(self.names, first.names, strict=True)) if a != b)
+            return (
+                f"different columns: column {place} is {self.names[place]!r} in the one and {first.names[place]!r} in "
+                "the other; give them the same columns in the same order."
+            )
+        if self.types != first.types:
+            place = next((i for i, (a, b) in enumerate(zip(self.types, first.types, strict=False)) if a != b), 0)
+            where = "" if self.names is None else f" of column {self.names[place]!r}"
+            return f"different dtypes{where}, {self.types[place]} and {first.types[place]}; convert them with astype."
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.width[0] if self.width else 1} columns ({self.container}, {', '.join(sorted(set(self.types)))})"
+
+
+def iterates(blocks: Any) -> bool:
+    """Return whether blocks can be read by iteration."""
+    return hasattr(blocks, "__iter__") or hasattr(blocks, "__getitem__")
+
+
 def _itself(block: Any) -> Any:
     return block
+
+
+def _is_mapped(block: Any) -> bool:
+    return is_mapped(block.data if sp.issparse(block) else block)

@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 LARGEST_WEIGHT = 1e100
 
 
+class NoStreamError(ValueError):
+    """Something can't learn from one batch after another."""
+
+
 def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the error for an unknown name, with the closest known name as a hint.
 

@@ -109,6 +109,23 @@ class Code(BaseEstimator):
         self._check_parameters()
         return MatrixCode([[-1], [1]]) if k == 2 else self._draw(k, rng, problem)
 
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+        """Return the rows of `n_classes` classes, followed by `spare` rows for classes that come later, if it has any.
+
+        A code that `grows` has two columns or more for two classes, or one that fits what it grows to.
+        """
+        return self.draw(n_classes, random_state).matrix()
+
+    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+        """Return a code of `n_classes` classes, and perhaps spare rows, with a row for one more class.
+
+        Columns that are added come last. A code that can't grow raises ValueError.
+        """
+        raise ValueError(
+            f"{type(self).__name__} has a row for each of its {n_classes} classes and can't grow: name all classes in "
+            "the first call, partial_fit(X, y, classes=…), or use code='one-vs-all', 'all-pairs', 'dense' or 'sparse'."
+        )
+
     def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
         M = as_entries(self._matrix(k, rng, problem))
         if len(M) != k:

@@ -8,7 +8,7 @@ import numpy as np
 from outputcodes._ground.drawn_code import MOST_ENTRIES, DrawnCode, MatrixCode
 from outputcodes._ground.planning import Planning, Size, three_classes
 from outputcodes._ground.tree_code import flat
-from outputcodes.codes.base import Code, Matrix, checked_integer
+from outputcodes.codes.base import Code, Matrix, as_generator, checked_integer
 
 MOST_CLASSES_IN_PAIRS, MOST_CLASSES_SPLIT = 50, 7
 # One-vs-all of more classes is not written down.
@@ -47,6 +47,20 @@ class OneVsAll(Code):
         np.fill_diagonal(M, 1)
         return M
 
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+        """Return a column for each class, for two classes too."""
+        return self._matrix(n_classes, as_generator(random_state), None)
+
+    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+        """Return the code with a column for one more class.
+
+        >>> OneVsAll().grown(OneVsAll().open(2), 2)
+        array([[ 1, -1, -1],
+               [-1,  1, -1],
+               [-1, -1,  1]], dtype=int8)
+        """
+        return self._matrix(n_classes + 1, as_generator(None), None)
+
 
 class AllPairs(Code):
     """k(k-1)/2 columns: class a (+1) against class b (-1), a < b in lexicographic order, 0 elsewhere.
@@ -71,6 +85,25 @@ class AllPairs(Code):
         M[first, columns] = 1
         M[second, columns] = -1
         return M
+
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+        """Return the pairs, for two classes too."""
+        return self._matrix(n_classes, as_generator(random_state), None)
+
+    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+        """Return the code with a column for each class before (+1) and one more (-1).
+
+        >>> AllPairs().grown(AllPairs().open(2), 2)
+        array([[ 1,  1,  0],
+               [-1,  0,  1],
+               [ 0, -1, -1]], dtype=int8)
+        """
+        k, L = M.shape
+        larger = np.zeros((k + 1, L + k), dtype=np.int8)
+        larger[:k, :L] = M
+        larger[np.arange(k), L + np.arange(k)] = 1
+        larger[k, L:] = -1
+        return larger
 
 
 class Ordinal(Code):

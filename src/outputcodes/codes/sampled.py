@@ -13,6 +13,9 @@ from outputcodes.codes.base import Code, Matrix, checked_integer
 from outputcodes.codes.elementary import Complete, TernaryComplete, complete_length, ternary_complete_length
 from outputcodes.codes.faults import one_sided_columns, repeated_columns, repeated_rows, unseparated_pairs
 
+# Rows that an open code has beyond twice the number of classes.
+SPARE = 10
+
 
 class _Sampled(Code):
     """Base of the random codes: their parameters."""
@@ -28,6 +31,19 @@ class _Sampled(Code):
         checked_integer("n_candidates", self.n_candidates, 1, "it is the number of matrices drawn")
         if self.rule not in ("strict", "published"):
             raise ValueError(f"rule must be 'strict' or 'published', got {self.rule!r}.")
+
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+        """Return a code drawn for twice as many classes, and ten more: the rows after the first are spare."""
+        return self.draw(2 * n_classes + SPARE if spare else n_classes, random_state).matrix()
+
+    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+        """Return the code itself, whose next spare row belongs to one more class."""
+        if n_classes < len(M):
+            return M
+        raise ValueError(
+            f"{type(self).__name__} was drawn with {len(M)} rows, and all of them belong to classes: name all classes "
+            "in the first call, partial_fit(X, y, classes=…), or use code='one-vs-all' or 'all-pairs'."
+        )
 
     def _refuse_length(self, k: int, shortest: int, longest: float = math.inf) -> None:
         if self.length is not None and not shortest <= self.length <= longest:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.planning import Planning
-from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._ground.validation import NoStreamError, n_rows_of, take_rows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -212,6 +212,13 @@ class Learner:
     ) -> tuple[AnyCode, FittedColumns]:
         """Train columns of the learner's own choice, and return them with their code; for learners that grow one."""
         raise NotImplementedError(f"{type(self).__name__} trains the columns of a given code.")
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> Any:
+        """Return a `learners.stream.Stream`, columns that learn from one batch after another; for those that can."""
+        raise NoStreamError(
+            f"{type(self).__name__} can't learn from batches (partial_fit): use 'ridge', 'logistic', 'linear-svm', or "
+            "an estimator that has partial_fit."
+        )
 
     def take(self, columns: Rows, n_columns: int) -> Learner:
         """Return the learner for some columns of a code of `n_columns`; itself unless it is positional or seeded."""

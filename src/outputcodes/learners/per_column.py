@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from outputcodes._ground import progress
 from outputcodes._ground.drawn_code import AnyCode
-from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._ground.validation import NoStreamError, n_rows_of, take_rows
 from outputcodes.learners.base import FittedColumns, Learner
 from outputcodes.learners.foreign import (
     Reading,
@@ -28,6 +28,7 @@ from outputcodes.learners.foreign import (
     targets_of,
     weight_argument,
 )
+from outputcodes.learners.per_column_stream import PerColumnStream
 from outputcodes.losses import as_loss
 
 Rows = NDArray[np.intp]
@@ -150,9 +151,28 @@ class PerColumn(Learner, BaseEstimator):
             # Results one by one only for progress reports: not every joblib backend supports generators.
             trained = Parallel(n_jobs=n_jobs, return_as="generator" if progress.is_watched() else "list")(jobs)
             fitted, seen_rows = zip(*_reported(trained, len(jobs)), strict=True)
+        return self.finished(list(fitted), n_jobs, list(seen_rows) if pairwise else None)
+
+    def finished(self, fitted: list[Any], n_jobs: int | None, rows: list[Rows | None] | None = None) -> FittedPerColumn:
+        """Return fitted estimators as columns."""
         # For some estimators the kind of output, or its scale, is known only once they are fitted.
-        readings = self._readings(fitted)
-        return FittedPerColumn(list(fitted), list(seen_rows) if pairwise else None, readings, n_jobs)
+        return FittedPerColumn(fitted, rows, self._readings(fitted), n_jobs)
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> PerColumnStream:
+        """Return columns that learn from batches, for estimators that have `partial_fit`."""
+        if lacking := [one for one in self._estimators() if not hasattr(one, "partial_fit")]:
+            raise NoStreamError(
+                f"{type(lacking[0]).__name__} has no partial_fit and can't learn from batches: use an estimator that "
+                "has it, or 'ridge', 'logistic' or 'linear-svm'."
+            )
+        return PerColumnStream(self, n_jobs, seed)
+
+    def new_estimator(self, j: int, seed: int) -> Any:
+        """Return the estimator of column j with a seed of its own."""
+        estimators = self._estimators() if self.positional else [self.estimator] * (j + 1)
+        if j >= len(estimators):
+            self._estimators(j + 1)  # raises: there is one per column
+        return _seeded(estimators[j], np.random.SeedSequence((seed, j)))
 
     def _estimators(self, n_columns: int | None = None) -> list[Any]:
         if not self.positional:

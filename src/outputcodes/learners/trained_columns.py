@@ -45,7 +45,7 @@ class Columns:
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of new X, or of some rows of prepared data, cut at ±1e9."""
         if isinstance(X, RowBlocks):
-            return np.concatenate([self.margins(block) for block in X])
+            return np.concatenate([self.margins(block) for block in X if n_rows_of(block)])
         if self.fitted is None:
             return np.tile(self.constant, (n_rows_of(X) if rows is None else len(rows), 1))
         return self.with_constants(cut_margins(self.fitted.margins(X, rows)))

@@ -16,7 +16,7 @@ from outputcodes.app.cli._common import assignments, names, numbers, reported_er
 
 
 def fit(
-    data: Annotated[str, typer.Argument(help="A table, or a data set by name.")],
+    data: Annotated[str, typer.Argument(help="A table, a folder or a pattern of tables, or a data set by name.")],
     out: Annotated[Path, typer.Option(help="The file of the model, such as model.skops.")],
     learner: Annotated[
         str | None, typer.Option(help="A learner, or a system that needs no code: see `outputcodes names`.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from outputcodes._ground.words import quoted
 from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app import persistence
+from outputcodes.app.run.fitting_blocks import fit_blocks, reads_blocks
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.race.winner import SAVING_SHARE, facts_of, model_of, race_on
@@ -58,7 +60,8 @@ def fit_file(
     Parameters
     ----------
     data : str
-        A file, or the name of a data set.
+        A file, or the name of a data set. A folder of files, a pattern such as "parts/*.parquet", and a file of more
+        than 512 MB are read in blocks: a learner that `takes_blocks` trains on them without holding all rows.
     out : path
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params
@@ -88,6 +91,26 @@ def fit_file(
         raise ValueError(
             "An order of the classes (--order) is for the ordinal code: add code='ordinal' (--code ordinal)."
         )
+    if reads_blocks(data, learner):
+        if time_limit is not None:
+            raise ValueError(f"time_limit={time_limit} (--time-limit) is for the race on one table in memory.")
+        if tune:
+            raise ValueError("tune=True (--tune) needs one table in memory, and this one is read in blocks.")
+        model, read, known = fit_blocks(
+            data,
+            target,
+            learner,
+            code,
+            decoder,
+            reading,
+            probability=probability,
+            class_weight=class_weight,
+            params=params,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+        known["class_shares"] = class_shares(replace(read.sample, target=read.labels), class_weight)
+        return _saved(model, training_summary(model, read.sample, **known), read.sample, out)
     start = time.monotonic()
     races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
     if device != "cpu" and not (races or uses_device(learner)):

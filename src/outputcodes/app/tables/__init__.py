@@ -2,6 +2,8 @@
 
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.errors import TableError
+from outputcodes.app.tables.files_in_order import is_pattern, table_files
+from outputcodes.app.tables.folders import BlockTable, read_blocks
 from outputcodes.app.tables.preprocessing import (
     AsNumbersAndCategories,
     DaysSinceEpoch,
@@ -14,6 +16,7 @@ from outputcodes.app.tables.streaming import read_chunks, read_texts
 
 __all__ = [
     "AsNumbersAndCategories",
+    "BlockTable",
     "Column",
     "DaysSinceEpoch",
     "Schema",
@@ -23,8 +26,11 @@ __all__ = [
     "errors",
     "from_frame",
     "infer",
+    "is_pattern",
     "preprocessing",
     "read",
+    "read_blocks",
     "read_chunks",
     "read_texts",
+    "table_files",
 ]

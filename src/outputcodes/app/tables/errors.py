@@ -23,6 +23,10 @@ class DamagedTableError(TableError):
     """The file is incomplete, or not in the format of its name."""
 
 
+class ChangedTableError(TableError):
+    """The file changed while it was being used."""
+
+
 class WrongEncodingError(TableError):
     """The text is not in the encoding that was named."""
 

@@ -46,7 +46,7 @@ def frames(
     `without` are left out, and must exist.
     """
     path, dialect = Path(path), dialect or Dialect()
-    ending = _ending(path)
+    ending = ending_of(path)
     dialect.check_encoding()
     if not dialect.is_usual and ending not in (".csv", ".tsv"):
         raise errors.TableError(
@@ -69,7 +69,7 @@ def frames(
 def missing_words(path: str | Path, column: str, dialect: Dialect | None = None) -> Counter[str]:
     """Count the words for a missing value in a column of delimited text; other formats have none."""
     path = Path(path)
-    if _ending(path) not in (".csv", ".tsv", ".arff"):
+    if ending_of(path) not in (".csv", ".tsv", ".arff"):
         return Counter()
     (frame,) = frames(path, {column: "verbatim"}, only=[column], dialect=dialect)
     return Counter(word for word in frame[column] if word in MISSING)
@@ -114,6 +114,36 @@ def _libsvm(path: Path, request: Request) -> Iterator[Any]:
             yield frame[request.chosen(list(frame.columns), path)] if request.without else frame
 
 
+def feature_range(paths: Iterable[Path], rows: int = 50_000) -> range:
+    """Return the numbers of the features in libsvm files, from 0 or from 1."""
+    last, zero = 0, False
+    for path in paths:
+        with _named_errors(path, rows), opened(path) as lines:
+            while block := b"".join(islice(lines, rows)):
+                X, _ = load_svmlight_file(BytesIO(block), zero_based=True)
+                last, zero = max(last, X.shape[1]), zero or X[:, :1].nnz > 0
+    return range(0 if zero else 1, last)
+
+
+def _npy(path: Path, request: Request) -> Iterator[Any]:
+    """The columns of an array are named by their numbers, from 0."""
+    pyarrow()
+    import pandas as pd
+
+    array = np.load(path, mmap_mode="r")
+    if array.ndim != 2 or array.dtype.kind not in "iufb":
+        raise errors.DamagedTableError(
+            f"{path} holds an array of shape {array.shape} and type {array.dtype}; a table has rows and columns of "
+            "numbers."
+        )
+    names = [str(j) for j in range(array.shape[1])]
+    chosen = request.chosen(names, path)
+    places = [int(name) for name in chosen]
+    step = request.rows or max(1, len(array))
+    for start in range(0, len(array), step):
+        yield pd.DataFrame(np.array(array[start : start + step, places]), columns=chosen)
+
+
 FORMATS: dict[str, Callable[..., Iterator[Any]]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
@@ -121,10 +151,17 @@ FORMATS: dict[str, Callable[..., Iterator[Any]]] = {
     ".arff": read_arff,
     ".libsvm": _libsvm,
     ".svm": _libsvm,
+    ".npy": _npy,
 }
 
 
-def _ending(path: Path) -> str:
+def is_table(path: Path) -> bool:
+    """Return whether the name of a file ends as those of tables do."""
+    return Path(re.sub(r"\.(gz|bz2)$", "", path.name.lower())).suffix in FORMATS
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending of the name of a table, without that of a compressed file."""
     ending = Path(re.sub(r"\.(gz|bz2)$", "", path.name.lower())).suffix
     if ending not in FORMATS:
         raise errors.UnknownFormatError(

@@ -228,6 +228,17 @@ def _whole(path: str | Path, types: Types, only: Iterable[str] | None, without: 
     return frame
 
 
+def target_of(columns: Any, target: str | None, path: str | Path) -> str:
+    """Return the target column: the one given, which must exist, or the one with a usual name."""
+    if target is None:
+        return _usual_target(columns, path)
+    if target not in columns:
+        raise errors.NoTargetError(
+            f"{path} has no target column {target!r} (--target); it has {quoted(columns)}.{other_separator(columns)}"
+        )
+    return target
+
+
 def _usual_target(columns: Any, path: str | Path) -> str:
     found = [str(name) for name in columns if str(name).lower() in USUAL_TARGETS]
     if len(found) == 1:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from outputcodes.app.tables.files_in_order import table_files
 from outputcodes.app.tables.formats import frames
 from outputcodes.app.tables.request import Dialect, Types
 from outputcodes.app.tables.schema import Schema, as_text
@@ -22,6 +23,7 @@ def read_chunks(
 ) -> Iterator[Any]:
     """Yield features in data frames of at most `rows` rows that match `schema`; labels are not needed.
 
+    `path` is a file, a folder of files or a pattern; files are read in the order of their names.
     For csv, tsv, arff and parquet files, only some blocks are in memory at a time. Rows are numbered from 1.
 
     Examples
@@ -38,10 +40,12 @@ def read_chunks(
         raise ValueError(f"rows={rows} must be at least 1.")
     types: dict[str, Any] = dict.fromkeys(schema.used, "text") | dict.fromkeys(schema.names("number"), "number")
     start = 1
-    for frame in frames(path, types, only=schema.used, rows=rows, dialect=Dialect(encoding, separator, decimal)):
-        frame.index = range(start, start + len(frame))
-        yield schema.conform(frame, path)
-        start += len(frame)
+    dialect = Dialect(encoding, separator, decimal)
+    for file in table_files(path):
+        for frame in frames(file, types, only=schema.used, rows=rows, dialect=dialect):
+            frame.index = range(start, start + len(frame))
+            yield schema.conform(frame, file)
+            start += len(frame)
 
 
 def read_texts(
@@ -64,5 +68,6 @@ def read_texts(
     [['007', 'NA'], ['3']]
     """
     types: Types = {column: "verbatim"}
-    for frame in frames(path, types, only=[column], rows=rows, dialect=Dialect(encoding, separator, decimal)):
-        yield as_text(frame[column])
+    for file in table_files(path):
+        for frame in frames(file, types, only=[column], rows=rows, dialect=Dialect(encoding, separator, decimal)):
+            yield as_text(frame[column])

@@ -11,12 +11,13 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from threadpoolctl import threadpool_limits
 
-from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import linear_scores
 from outputcodes._ground.validation import take_rows
 from outputcodes.learners.base import Certificate, FittedColumns
+from outputcodes.learners.linear.rotation import Intercept, Rotation, rotated
+from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import SharedLearner, class_weights
 
 Array = NDArray[np.float64]
@@ -27,48 +28,28 @@ LARGEST_ROTATION = 2000
 
 
 @dataclass(frozen=True)
-class Intercept:
-    """A constant feature of value `constant` (0: none), and whether its coefficient is penalised."""
-
-    constant: float
-    penalised: bool
-
-    @property
-    def free(self) -> bool:
-        """Whether there is an intercept without a penalty."""
-        return self.constant != 0 and not self.penalised
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """Features in the eigenbasis of their Gram matrix, where the Hessian of every column is nearly diagonal.
-
-    `values` (n, q), float32 with entries in [-1, 1], is [X, constant] @ `basis` (p, q); the penalty of the
-    coefficients θ = basis @ v is Σ `penalty`·v²/2.
-    """
-
-    values: NDArray[np.float32]
-    basis: Array
-    penalty: Array
-
-    def reachable(self, theta: Array) -> Array:
-        """Return θ projected on the span of the rows: steps along the basis could not remove the rest."""
-        p, q = self.basis.shape
-        if q == p:
-            return theta
-        held = self.penalty > 0
-        span = self.basis[: p - (q - held.sum()), held]
-        return np.vstack([span @ (span.T @ theta[: len(span)] / self.penalty[held, None]), theta[len(span) :]])
-
-
-@dataclass(frozen=True)
 class LinearData:
-    """X, dense or csr, and its rotation where there is one."""
+    """X, dense, csr or in blocks, and its rotation where there is one.
+
+    The values of the rotation of X in blocks are kept beside X.
+    """
 
     X: Any
     intercept: Intercept
     rotation: Rotation | None
     given: Any = None
+
+    @property
+    def stored(self) -> StoredRows:
+        """The rows as blocks: an array or csr array is one."""
+        if isinstance(self.X, StoredRows):
+            return self.X
+        return StoredRows.whole(self.X, None if self.rotation is None else self.rotation.values)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is sparse."""
+        return self.X.sparse if isinstance(self.X, StoredRows) else bool(scipy.sparse.issparse(self.X))
 
 
 class FittedLinear(FittedColumns):
@@ -96,9 +77,14 @@ class FittedLinear(FittedColumns):
         """Return (n, L) margins of X, or of some of its rows; X may be the prepared data."""
         if isinstance(X, LinearData):
             X = X.X
+            if isinstance(X, StoredRows):
+                return X.each_row(rows, self.coef.shape[1], self._scores)
         elif rows is None:
             X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        F = linear_scores(take_rows(X, rows), self.coef, self.intercept)
+        return self._scores(take_rows(X, rows))
+
+    def _scores(self, X: Any) -> Array:
+        F = linear_scores(X, self.coef, self.intercept)
         F *= self.scale
         return F
 
@@ -124,6 +110,7 @@ class LinearLearner(SharedLearner):
     """Base of the linear learners: preparation, and checks of their common parameters."""
 
     takes_sparse = True
+    takes_blocks = True
     multiplies_features = True
     starts_from_other_rows = True
 
@@ -145,13 +132,28 @@ class LinearLearner(SharedLearner):
         given, intercept = X, self._intercept()
         if isinstance(like, LinearData) and like.given is X and like.intercept == intercept:
             return like
+        if isinstance(X, RowBlocks):
+            return self._prepared_blocks(X, intercept)
         X = self._as_features(X)
         rotates = not scipy.sparse.issparse(X) and min(X.shape) <= LARGEST_ROTATION
-        return LinearData(X, intercept, rotated(X, intercept) if rotates else None, given)
+        return LinearData(X, intercept, rotated(StoredRows.whole(X), intercept)[0] if rotates else None, given)
+
+    def _prepared_blocks(self, X: RowBlocks, intercept: Intercept) -> LinearData:
+        stored = StoredRows.of(X, self._as_features)
+        n, d = stored.shape
+        if stored.sparse or min(n, d) > LARGEST_ROTATION:
+            return LinearData(stored, intercept, None, X)
+        if d > n:
+            # Few rows: their basis is that of all of them together.
+            return self.prepare(stored.joined())
+        rotation, stored = rotated(stored, intercept)
+        return LinearData(stored, intercept, rotation, X)
 
     def _own(self, data: LinearData) -> LinearData:
         """Return the data as this learner prepares them: a different intercept needs a different rotation."""
-        return data if data.intercept == self._intercept() else self.prepare(data.X)
+        return (
+            data if data.intercept == self._intercept() else self.prepare(data.X if data.given is None else data.given)
+        )
 
     def _costs(self, y: Rows, M: NDArray[np.int8], column_weight: Array | None, rows: Rows) -> Array:
         """Return (k, L) weights of the loss of an example of each class, apart from its own weight; 0 = absent."""
@@ -188,40 +190,3 @@ def check_positive(name: str, value: Any) -> None:
     """Raise ValueError unless the value is a finite number greater than 0."""
     if not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name}={value!r} must be a finite number greater than 0.")
-
-
-def rotated(X: Array, intercept: Intercept) -> Rotation:
-    """Rotate the features into the eigenbasis of their Gram matrix, after centring if the intercept is free.
-
-    A free intercept absorbs the mean, so that it is orthogonal to all other coordinates. With more features than rows
-    the basis spans the rows, and the coefficients of all columns lie in this span.
-    """
-    n, d = X.shape
-    mean = X.mean(axis=0) if intercept.free else np.zeros(d)
-    blocks = list(row_blocks(n, d))
-
-    def features(rows: slice) -> Array:
-        if intercept.free:
-            return np.asarray(X[rows] - mean)
-        own = X[rows]
-        return np.hstack([own, np.full((len(own), 1), intercept.constant)]) if intercept.constant else own
-
-    # BLAS threads slow down small products, and the last bits would depend on their number.
-    with threadpool_limits(limits=1, user_api="blas"):
-        if d > n:
-            span, R = scipy.linalg.qr(features(slice(0, n)).T, mode="economic")
-            basis = span @ np.linalg.eigh(R @ R.T)[1]
-        else:
-            basis = np.linalg.eigh(sum(block.T @ block for block in map(features, blocks)))[1]
-        # Entries of at most 1 keep sums and products far from the limits of float32.
-        largest = np.sqrt(max(np.einsum("ij,ij->i", block, block).max() for block in map(features, blocks))) or 1.0
-        basis /= largest
-        q = basis.shape[1]
-        values = np.ones((n, q + intercept.free), dtype=np.float32)
-        for rows in blocks:
-            values[rows, :q] = features(rows) @ basis
-    penalty = np.full(q, largest**-2.0)
-    if intercept.free:
-        basis = np.block([[basis, np.zeros((d, 1))], [-mean @ basis, np.ones((1, 1))]])
-        penalty = np.append(penalty, 0.0)
-    return Rotation(values, basis, penalty)

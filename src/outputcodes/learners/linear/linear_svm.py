@@ -14,27 +14,30 @@ from outputcodes._ground.tree_code import TreeCode
 from outputcodes.learners.linear.base import (
     Array,
     FittedLinear,
-    Intercept,
     LinearData,
     LinearLearner,
     Rows,
     check_positive,
 )
 from outputcodes.learners.linear.descent import DualDescent
+from outputcodes.learners.linear.implicit_steps import ImplicitSteps
 from outputcodes.learners.linear.multipliers import minimise_hinge
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.node_descent import solve_tree
 from outputcodes.learners.linear.node_solver import Settings
-from outputcodes.learners.linear.products import blocks_of
+from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, without_small_weights
+from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
-from outputcodes.losses import as_loss
+from outputcodes.losses import Loss, as_loss, softened_hinge
 
 # What "auto" drops, and the margin from which a row is confused with a wrong child; both were chosen on a tenth of the
 # training rows of two data sets of text.
 PRUNE, CONFUSED = 0.05, -0.5
 # Dense X is trained by Newton steps on all columns of a tree code together if it has at most so many entries.
 LARGEST_DENSE = 1 << 25
+# On batches, the hinge is quadratic from 1 − 1/s to 1.
+STREAM_SHARPNESS = 4.0
 
 
 class LinearSVM(LinearLearner):
@@ -123,7 +126,7 @@ class LinearSVM(LinearLearner):
 
     def trains_nodes(self, data: LinearData, code: AnyCode) -> bool:
         """Return whether a tree code is trained node by node: on sparse X, and where its matrix would be large."""
-        if not isinstance(code, TreeCode):
+        if not isinstance(code, TreeCode) or isinstance(data.X, StoredRows):
             return False
         return scipy.sparse.issparse(data.X) or code.shape[0] * code.shape[1] > LARGEST_DENSE
 
@@ -145,7 +148,7 @@ class LinearSVM(LinearLearner):
         if isinstance(M, TreeCode) and column_weight is None and self.trains_nodes(data, M):
             return self._fit_nodes(data, y, M, weight, rows, n_jobs, seed)
         M = np.asarray(M)
-        if data.X.dtype != np.float64:
+        if not isinstance(data.X, StoredRows) and data.X.dtype != np.float64:
             data = LinearData(data.X.astype(np.float64), data.intercept, data.rotation)
         tol = 1e-4 if self.tol == "auto" else self.tol
         data, rows = self._own(data), effective_rows(y, M, weight, rows)
@@ -153,12 +156,12 @@ class LinearSVM(LinearLearner):
         squared, start = self.loss == "squared-hinge", self._start(data, init, M.shape[1])
         with threads(n_jobs) as run:
             if not scipy.sparse.issparse(data.X):
-                blocks = blocks_of(data, y, cost > 0, weight, rows)
+                blocks = data.stored.cut(y, cost > 0, weight, rows, run)
                 if squared:
-                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss), run)
+                    newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss))
                     theta, certificate = newton.minimise(tol, self.max_iter)
                 else:
-                    theta, certificate = minimise_hinge(data, blocks, signs, cost, start, run, tol, self.max_iter)
+                    theta, certificate = minimise_hinge(data, blocks, signs, cost, start, tol, self.max_iter)
             else:
                 descent = DualDescent(data, y, weight, rows, as_loss(self.loss), run)
                 # For the hinge α is not determined where margins are 1; measured, a warm start saves no epochs.
@@ -168,7 +171,18 @@ class LinearSVM(LinearLearner):
         fitted = self._fitted(data, theta, certificate)
         if self.prune is None or self.prune == "auto":
             return fitted
-        return without_small_weights(fitted, data.X, rows, weight, float(self.prune))
+        X = data.X.joined() if isinstance(data.X, StoredRows) else data.X
+        return without_small_weights(fitted, X, rows, weight, float(self.prune))
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> ImplicitSteps:
+        """Return columns that learn from batches by implicit stochastic steps; the hinge is smoothed at its kink."""
+        self._check_parameters()
+        return ImplicitSteps(self, self._intercept(), 1.0, n_jobs, seed)
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss of a score, with two derivatives."""
+        return as_loss(self.loss) if self.loss == "squared-hinge" else softened_hinge(STREAM_SHARPNESS)
 
     def _fit_nodes(
         self, data: LinearData, y: Rows, code: TreeCode, weight: Array | None, rows: Rows | None, n_jobs: Any, seed: int

@@ -11,12 +11,13 @@ from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.linear.base import Array, FittedLinear, Intercept, LinearData, LinearLearner, Rows
+from outputcodes.learners.linear.base import Array, FittedLinear, LinearData, LinearLearner, Rows
 from outputcodes.learners.linear.descent import DualDescent
+from outputcodes.learners.linear.implicit_steps import ImplicitSteps
 from outputcodes.learners.linear.newton import JointNewton
-from outputcodes.learners.linear.products import blocks_of
+from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
-from outputcodes.losses import as_loss
+from outputcodes.losses import Loss, as_loss
 
 # The loss as a function of log-odds, log(1 + e^-z); the margins of the table are half of these.
 LOSS = as_loss("logistic").scaled(0.5)
@@ -107,6 +108,7 @@ class Logistic(LinearLearner):
         theta = start = self._start(data, init, L)
         certificate = Certificate(np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.zeros(L, dtype=bool))
         with threads(n_jobs) as run:
+            # Coordinate descent visits rows in random order: of X in blocks, Newton's method reads one after another.
             if scipy.sparse.issparse(data.X):
                 descent = DualDescent(data, y, weight, rows, LOSS, run)
                 warm = None if init is None else theta
@@ -118,13 +120,23 @@ class Logistic(LinearLearner):
             left = np.flatnonzero(certificate.gap > self.tol)
             if left.size:
                 signs, cost = signs[:, left], cost[:, left]
-                blocks = blocks_of(data, y, cost > 0, weight, rows)
-                newton = JointNewton(data, blocks, signs, cost, theta[:, left], LOSS, run)
+                blocks = data.stored.cut(y, cost > 0, weight, rows, run)
+                newton = JointNewton(data, blocks, signs, cost, theta[:, left], LOSS)
                 theta[:, left], finished = newton.minimise(self.tol, self.max_iter)
                 certificate.gap[left], certificate.converged[left] = finished.gap, finished.converged
                 certificate.iterations[left] += finished.iterations
         warn_unless_converged(self, certificate)
         return self._fitted(data, theta, certificate, scale=0.5)
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> ImplicitSteps:
+        """Return columns that learn from batches by implicit stochastic steps."""
+        self._check_parameters()
+        return ImplicitSteps(self, self._intercept(), 0.5, n_jobs, seed)
+
+    @property
+    def smooth_loss(self) -> Loss:
+        """The loss of a score, in units of log-odds."""
+        return LOSS
 
     def _intercept(self) -> Intercept:
         return Intercept(float(bool(self.fit_intercept)), penalised=False)

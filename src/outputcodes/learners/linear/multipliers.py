@@ -13,17 +13,15 @@ problem: the sum of the examples' Fenchel-Young gaps and ½‖∇‖² of the sm
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.newton import JointNewton
-from outputcodes.learners.linear.products import Block, forward
+from outputcodes.learners.linear.products import Piece, forward
 from outputcodes.losses import as_loss, softened_hinge
 
 Array = NDArray[np.float64]
@@ -33,36 +31,50 @@ SHARPEST = 1e9
 
 
 def minimise_hinge(
-    data: LinearData, blocks: list[Block], signs: Array, cost: Array, theta: Array, run: Run, tol: float, max_iter: int
+    data: LinearData, blocks: Blocks, signs: Array, cost: Array, theta: Array, tol: float, max_iter: int
 ) -> tuple[Array, Certificate]:
     """Return the coefficients of every column, after at most `max_iter` Newton steps each, and their certificate."""
     L = theta.shape[1]
     answer, gap, iterations, active = theta.copy(), np.full(L, np.inf), np.zeros(L, dtype=np.intp), np.arange(L)
-    constant, sharpness, hinge = data.intercept.constant, 1.0, as_loss("hinge")
+    constant, sharpness = data.intercept.constant, 1.0
     while active.size and iterations[active].max() < max_iter:
         soft = softened_hinge(sharpness)
         left = max_iter - int(iterations[active].max())
         # Intermediate solutions need no more accuracy than the gap that they leave.
         enough = max(0.1 * tol, 0.03 * float(np.minimum(gap[active], 1).min()))
-        newton = JointNewton(data, [replace(block) for block in blocks], signs, cost, answer[:, active], soft, run)
+        newton = JointNewton(data, blocks, signs, cost, answer[:, active], soft)
         with progress.unwatched():
             answer[:, active], inner = newton.minimise(enough, left)
         iterations[active] += np.maximum(inner.iterations, 1)
-        objective, gaps = 0.5 * (answer[:, active] ** 2).sum(axis=0), np.zeros(active.size)
         sharper = min(sharpness * SHARPER, SHARPEST)
-        for block in blocks:
-            t, c = block.table(signs), block.costs(cost)
-            z = t * forward(block.X, constant, answer[:, active[block.columns]])
-            short = 1 - z
-            a = np.clip(sharpness * (short + block.shift), 0, 1)
-            objective[block.columns] += (c * hinge(z)).sum(axis=0)
-            gaps[block.columns] += (c * np.where(short > 0, (1 - a) * short, -a * short)).sum(axis=0)
-            block.shift = a / sharper
+        blocks, (losses, gaps) = blocks.step(
+            _sharpened,
+            signs,
+            cost,
+            answer[:, active],
+            constant,
+            sharpness,
+            sharper,
+            combine=Combination(np.add, active.size),
+        )
+        objective = 0.5 * (answer[:, active] ** 2).sum(axis=0) + losses
         gap[active] = gaps / np.maximum(objective, np.finfo(float).tiny) + inner.gap
         sharpness = sharper
         going = np.flatnonzero(gap[active] > tol)
         progress.reached(L - going.size, L)
-        for block in blocks:
-            block.keep(going)
+        blocks = blocks.through(Piece.keep, going)
         active, signs, cost = active[going], signs[:, going], cost[:, going]
     return answer, Certificate(gap, iterations, gap <= tol)
+
+
+def _sharpened(
+    piece: Piece, signs: Array, cost: Array, theta: Array, constant: float, sharpness: float, sharper: float
+) -> tuple[Piece, Sums]:
+    """The piece with the shift of the next smooth problem; the hinge losses of each column and its gaps."""
+    t, c = piece.table(signs), piece.costs(cost)
+    z = t * forward(piece.X, constant, theta[:, piece.columns])
+    short = 1 - z
+    a = np.clip(sharpness * (short + piece.shift), 0, 1)
+    losses = (c * as_loss("hinge")(z)).sum(axis=0)
+    gaps = (c * np.where(short > 0, (1 - a) * short, -a * short)).sum(axis=0)
+    return piece.having(shift=a / sharper), (losses, gaps)

@@ -12,18 +12,15 @@ The certificate: with dual variables -c ℓ'(z) every Fenchel-Young inequality i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.linear.base import LinearData
 from outputcodes.learners.linear.hessian import Hessian
-from outputcodes.learners.linear.products import Block, backward, forward
+from outputcodes.learners.linear.products import Piece, backward, forward
 from outputcodes.losses import Loss
 
 Array = NDArray[np.float64]
@@ -40,23 +37,20 @@ ROUGHEST, FINEST = 0.1, 1e-3  # how far conjugate gradients reduce the residual
 class JointNewton:
     """Newton's method on the columns that have not converged: coefficients θ (p, L), and blocks of rows with scores."""
 
-    def __init__(
-        self, data: LinearData, blocks: list[Block], signs: Array, cost: Array, theta: Array, loss: Loss, run: Run
-    ) -> None:
+    def __init__(self, data: LinearData, blocks: Blocks, signs: Array, cost: Array, theta: Array, loss: Loss) -> None:
         self.constant, self.rotation = data.intercept.constant, data.rotation
         self.ridge = np.ones((len(theta), 1))
         if data.intercept.free:
             self.ridge[-1] = 0
         self.blocks, self.signs, self.cost, self.theta = blocks, signs, cost, theta
-        self.loss, self.run = loss, run
+        self.loss = loss
 
     def minimise(self, tol: float, max_iter: int) -> tuple[Array, Certificate]:
         """Take Newton steps until the relative gap of each column is at most `tol`."""
         L = self.theta.shape[1]
         answer, gap = np.empty_like(self.theta), np.empty(L)
         iterations, active, stuck = np.zeros(L, dtype=np.intp), np.arange(L), np.zeros(L, dtype=bool)
-        for block, F in self._each(lambda block: self._scores(block, self.theta)):
-            block.F = F
+        self.blocks = self.blocks.through(_scored, self.theta, self.constant)
         for iteration in range(max_iter + 1):
             objective, gradient, hessian = self._look()
             relative = hessian.gap(gradient) / np.maximum(objective, np.finfo(float).tiny)
@@ -77,75 +71,48 @@ class JointNewton:
 
     def _keep(self, going: Rows) -> None:
         """Leave the columns that have converged out of all products."""
-        for block in self.blocks:
-            block.keep(going)
+        self.blocks = self.blocks.through(Piece.keep, going)
         self.theta, self.signs, self.cost = self.theta[:, going], self.signs[:, going], self.cost[:, going]
-
-    def _scores(self, block: Block, theta: Array) -> Array:
-        F: Array = forward(block.X, self.constant, theta[:, block.columns])
-        return F
-
-    def _losses(self, block: Block, F: Array) -> Array:
-        """Return the loss of each column on the block."""
-        t, c = block.table(self.signs), block.costs(self.cost)
-        total: Array = (c * self.loss(t * F - block.shift)).sum(axis=0)
-        return total
 
     def _look(self) -> tuple[Array, Array, Hessian]:
         """Return P, its gradient and its Hessian at the present scores, in the coordinates of the steps."""
-
-        def look(block: Block) -> tuple[Array, Array, Array]:
-            t, c = block.table(self.signs), block.costs(self.cost)
-            z = t * block.F - block.shift
-            value, slope, bend = self.loss.with_derivatives(z)
-            return (c * value).sum(axis=0), backward(block.X, self.constant, c * t * slope), c * bend
-
-        objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0), self.ridge * self.theta
-        curvatures = []
-        for block, (value, share, curvature) in self._each(look):
-            objective[block.columns] += value
-            gradient[:, block.columns] += share
-            curvatures.append(curvature)
+        curved, (value, slope) = self.blocks.step(
+            _look, self.signs, self.cost, self.loss, self.constant, combine=self._sum
+        )
+        objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0) + value, self.ridge * self.theta + slope
+        L = self.theta.shape[1]
         if self.rotation is None:
-            return objective, gradient, Hessian(self.blocks, curvatures, self.ridge, self.constant, self.run)
+            return objective, gradient, Hessian(curved, L, self.ridge, self.constant, np.float64)
         ridge = self.rotation.penalty[:, None]
-        return objective, self.rotation.basis.T @ gradient, Hessian(self.blocks, curvatures, ridge, 0.0, self.run)
+        return objective, self.rotation.basis.T @ gradient, Hessian(curved, L, ridge, 0.0, np.float32)
 
-    def _largest(self, scores: list[Array]) -> Array:
-        """Return the size of the largest score of each column, (L,)."""
-        largest = np.zeros(self.theta.shape[1])
-        for block, S in zip(self.blocks, scores, strict=True):
-            sizes = np.maximum(S.max(axis=0, initial=0), -S.min(axis=0, initial=0))
-            largest[block.columns] = np.maximum(largest[block.columns], sizes)
-        return largest
+    @property
+    def _sum(self) -> Combination:
+        return Combination(np.add, self.theta.shape[1])
+
+    @property
+    def _maximum(self) -> Combination:
+        return Combination(np.maximum, self.theta.shape[1])
 
     def _move(self, step: Array, objective: Array, gradient: Array) -> NDArray[np.bool_]:
         """Move along the step until the objective decreases enough; return True for columns that could not move."""
         falling = (gradient * step).sum(axis=0)
         if self.rotation is not None:
             step = self.rotation.basis @ step
-        moves = [S for _, S in self._each(lambda block: self._scores(block, step))]
+        self.blocks, (longest,) = self.blocks.step(_along, step, self.constant, combine=self._maximum)
         seen = -falling > NEGLIGIBLE * objective
         # Where losses are nearly straight, Newton's steps are endless, and may cross the valley to where it is flatter.
-        length, longest = np.ones(step.shape[1]), self._largest(moves)
+        length = np.ones(step.shape[1])
         if (longest > FARTHEST).any():
-            farthest = np.maximum(FARTHEST, GROWTH * self._largest([block.F for block in self.blocks]))
+            (largest,) = self.blocks.total(_largest_score, combine=self._maximum)
+            farthest = np.maximum(FARTHEST, GROWTH * largest)
             length = np.divide(farthest, longest, out=length, where=longest > farthest)
         shortest = SHORTEST * length
-
-        def look(block_and_move: tuple[Block, Array]) -> Array:
-            block, S = block_and_move
-            # A step that overflows is too long.
-            with np.errstate(over="ignore", invalid="ignore"):
-                return self._losses(block, block.F + length[block.columns] * S)
-
         while True:
             theta = self.theta + length * step
+            (losses,) = self.blocks.total(_losses, self.signs, self.cost, self.loss, length, combine=self._sum)
             with np.errstate(over="ignore", invalid="ignore"):
-                value = 0.5 * (self.ridge * theta**2).sum(axis=0)
-            pairs = list(zip(self.blocks, moves, strict=True))
-            for block, share in zip(self.blocks, self.run(look, pairs), strict=True):
-                value[block.columns] += share
+                value = 0.5 * (self.ridge * theta**2).sum(axis=0) + losses
             enough = np.where(seen, SUFFICIENT * length * falling, ROUNDING * objective)
             too_far = (length > 0) & ~(np.isfinite(value) & (value <= objective + enough))
             if not too_far.any():
@@ -153,11 +120,46 @@ class JointNewton:
             length[too_far] /= 2
             length[length < shortest] = 0
         self.theta = theta
-        for block, S in zip(self.blocks, moves, strict=True):
-            block.F += length[block.columns] * S
+        self.blocks = self.blocks.through(_moved, length)
         could_not: NDArray[np.bool_] = length == 0
         return could_not
 
-    def _each(self, work: Callable[[Block], Any]) -> list[tuple[Block, Any]]:
-        """Call `work` on the blocks in threads; return each block with its result, in order."""
-        return list(zip(self.blocks, self.run(work, self.blocks), strict=True))
+
+def _scored(piece: Piece, theta: Array, constant: float) -> Piece:
+    """The piece with its scores."""
+    return piece.having(F=forward(piece.X, constant, theta[:, piece.columns]))
+
+
+def _look(piece: Piece, signs: Array, cost: Array, loss: Loss, constant: float) -> tuple[Piece, Sums]:
+    """The piece with its second derivatives; the loss of each column on it and its gradient."""
+    t, c = piece.table(signs), piece.costs(cost)
+    value, slope, bend = loss.with_derivatives(t * piece.F - piece.shift)
+    sums = (c * value).sum(axis=0), backward(piece.X, constant, c * t * slope)
+    return piece.having(D=c * bend), sums
+
+
+def _along(piece: Piece, step: Array, constant: float) -> tuple[Piece, Sums]:
+    """The piece with the changes of its scores; the largest change of each column."""
+    S = forward(piece.X, constant, step[:, piece.columns])
+    return piece.having(S=S), (_sizes(S),)
+
+
+def _largest_score(piece: Piece) -> Sums:
+    return (_sizes(piece.F),)
+
+
+def _sizes(F: Array) -> Array:
+    sizes: Array = np.maximum(F.max(axis=0, initial=0), -F.min(axis=0, initial=0))
+    return sizes
+
+
+def _losses(piece: Piece, signs: Array, cost: Array, loss: Loss, length: Array) -> Sums:
+    """The loss of each column on the piece after a step."""
+    # A step that overflows is too long.
+    with np.errstate(over="ignore", invalid="ignore"):
+        F = piece.F + length[piece.columns] * piece.S
+        return ((piece.costs(cost) * loss(piece.table(signs) * F - piece.shift)).sum(axis=0),)
+
+
+def _moved(piece: Piece, length: Array) -> Piece:
+    return piece.having(F=piece.F + length[piece.columns] * piece.S, S=None)

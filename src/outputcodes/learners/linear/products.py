@@ -1,4 +1,4 @@
-"""Blocks of rows for products with many columns at once, each with the columns in which its classes take part."""
+"""Pieces of rows for products with many columns at once, each with the columns in which its classes take part."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import BLOCK_VALUES
-from outputcodes.learners.linear.base import LinearData
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Smaller blocks are joined with their neighbours: their products would be mostly overhead.
+# Smaller pieces are joined with their neighbours: their products would be mostly overhead.
 FEWEST_ROWS = 64
 
 
-@dataclass
-class Block:
+@dataclass(frozen=True)
+class Piece:
     """Some rows, and the columns in which they take part.
 
-    Hessian products use `rotated`: rows of the rotation, or X itself. F (n, columns) holds the scores; `shift` is
-    subtracted from each signed score before its loss.
+    Hessian products use `rotated`: rows of the rotation, or X itself. F (n, columns) holds the scores, S their changes
+    along a step, D the second derivatives of the losses; `shift` is subtracted from each signed score before its loss.
     """
 
     X: Any
@@ -33,19 +32,32 @@ class Block:
     y: Rows
     weight: Array | None
     columns: Rows
-    F: Array
+    F: Any = None
+    S: Any = None
+    D: Any = None
     shift: Any = 0.0
 
-    def keep(self, going: Rows) -> None:
-        """Keep some of the present columns, and renumber them."""
-        local, self.columns = restricted(self.columns, going)
-        self.F = self.F[:, local]
-        if np.ndim(self.shift):
-            self.shift = self.shift[:, local]
+    def having(self, **changed: Any) -> Piece:
+        """Return the piece with other values of some fields; much faster than `dataclasses.replace`."""
+        other = object.__new__(Piece)
+        other.__dict__.update(self.__dict__, **changed)
+        return other
+
+    def keep(self, going: Rows) -> Piece:
+        """Return the piece with some of its present columns, renumbered."""
+        local, columns = restricted(self.columns, going)
+        changed = {
+            # `take` keeps rows together in memory: the order in which NumPy adds hangs on it.
+            name: value.take(local, axis=1)
+            for name in ("F", "S", "D", "shift")
+            if np.ndim(value := getattr(self, name)) and value is not None
+        }
+        return self.having(columns=columns, **changed)
 
     def table(self, by_class: Array) -> Array:
-        """Return the entries of a (k, L) table for the classes of the rows, in the block's columns."""
-        return by_class[:, self.columns][self.y]
+        """Return the entries of a (k, L) table for the classes of the rows, in the piece's columns."""
+        # `take` lays rows in order whatever it is given, and the bits of products hang on that.
+        return by_class.take(self.columns, axis=1).take(self.y, axis=0)
 
     def costs(self, by_class: Array) -> Array:
         """Return the weight of each entry."""
@@ -54,9 +66,12 @@ class Block:
 
 
 def restricted(columns: Rows, going: Rows) -> tuple[Rows, Rows]:
-    """Return which of `columns` are in `going`, and their positions there."""
-    local = np.flatnonzero(np.isin(columns, going))
-    return local, np.searchsorted(going, columns[local])
+    """Return which of `columns` are in `going`, and their positions there; both are in ascending order."""
+    if not going.size:
+        return going, going
+    places = going.searchsorted(columns)
+    local = (going[np.minimum(places, going.size - 1)] == columns).nonzero()[0]
+    return local, places[local]
 
 
 # A BLAS library may compute with what is left in its buffers and not use the result: in single precision, halves of old
@@ -79,33 +94,32 @@ def backward(X: Any, constant: float, R: Array) -> Any:
     return np.vstack([G, constant * R.sum(axis=0, keepdims=True)]) if constant else G
 
 
-def blocks_of(data: LinearData, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows) -> list[Block]:
-    """Cut `rows` of the data into blocks, sorted by class if some classes are absent from some columns.
+def pieces_of(
+    X: Any, rotated: Any, y: Rows, weight: Array | None, rows: Rows, present: NDArray[np.bool_]
+) -> Iterator[Piece]:
+    """Cut `rows` of a block into pieces, sorted by class if some classes are absent from some columns.
 
     `present` (k, L) marks the columns in which a class takes part; absent rows then cost nothing.
     """
-    takes_all = bool(present.all())
+    takes_all, y = bool(present.all()), y.astype(np.intp, copy=False)
     if not takes_all:
         rows = rows[np.argsort(y[rows], kind="stable")]
-    everything = np.array_equal(rows, np.arange(len(y)))  # then blocks are views
+    everything = np.array_equal(rows, np.arange(len(y)))  # then pieces are views
     whole = np.arange(present.shape[1])
-    blocks = []
-    for part in _cuts(data.X, y[rows], takes_all):
+    for part in _cuts(X, y[rows], takes_all):
         index = part if everything else rows[part]
-        X = _rows_of(data.X, index)
-        labels = y[index]
+        own, labels = _rows_of(X, index), y[index]
         columns = whole if takes_all else np.flatnonzero(present[np.unique(labels)].any(axis=0))
-        rotated = X if data.rotation is None else data.rotation.values[index]
-        own = None if weight is None else weight[index]
-        blocks.append(Block(X, rotated, labels, own, columns, np.zeros((len(labels), len(columns)))))
-    return blocks
+        yield Piece(
+            own, own if rotated is None else rotated[index], labels, None if weight is None else weight[index], columns
+        )
 
 
 def _cuts(X: Any, labels: Rows, takes_all: bool) -> Iterator[slice]:
     """Yield slices of rows with about BLOCK_VALUES values, and of one class where classes matter."""
     n, d = len(labels), X.shape[1]
     if scipy.sparse.issparse(X):
-        # Each block's part of a gradient is a dense (d, L) array: blocks must hold several values per feature.
+        # Each piece's part of a gradient is a dense (d, L) array: pieces must hold several values per feature.
         step = max(1, n // max(1, min(16, X.nnz // (4 * d))) + 1)
     else:
         step = max(FEWEST_ROWS, BLOCK_VALUES // d)

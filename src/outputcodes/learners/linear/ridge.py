@@ -15,11 +15,15 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import linear_scores
 from outputcodes.learners.base import Certificate, FittedColumns
+from outputcodes.learners.linear.ridge_blocks import BlockSystems
 from outputcodes.learners.linear.ridge_gradients import SMALL_RESIDUAL
 from outputcodes.learners.linear.ridge_parts import Parts
-from outputcodes.learners.linear.ridge_systems import Group, Systems
+from outputcodes.learners.linear.ridge_stream import RidgeStream
+from outputcodes.learners.linear.ridge_systems import ALWAYS_FACTORISED, Systems
+from outputcodes.learners.linear.stored import StoredRows, centred, row_sum
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
 Rows = NDArray[np.intp]
@@ -43,6 +47,9 @@ class Centred:
 
     def take(self, rows: Rows | None) -> Any:
         """Return centred rows; the last ones are kept, as other values of alpha ask for the same."""
+        if isinstance(self.X, StoredRows):
+            whole = self.X.joined()
+            return whole if rows is None else whole[rows]
         if rows is None:
             return self.X
         if not (self.taken and np.array_equal(self.taken[0][0], rows)):
@@ -55,7 +62,11 @@ class Centred:
         key: tuple[Any, ...] = (n_classes, rows, labels, own)
         if self.last and all(np.array_equal(a, b) for a, b in zip(self.last[0][0], key, strict=True)):
             return self.last[0][1]
-        systems = Systems(self.X, rows, labels, n_classes, own)
+        if isinstance(self.X, StoredRows) and self.X.shape[1] <= len(rows):
+            self.last[:] = [(key, BlockSystems(self.X, y, n_classes, weight, rows))]
+            return self.last[0][1]
+        X = self.X.joined() if isinstance(self.X, StoredRows) else self.X
+        systems = Systems(X, rows, labels, n_classes, own)
         if self.parts:
             systems.whole = lambda n_jobs: self.parts[0].total(rows, weight, partial(self._gram, n_jobs))
         self.last[:] = [(key, systems)]
@@ -94,6 +105,7 @@ class Ridge(SharedLearner):
     planning = Planning(cost=15)
     loss = "squared"
     takes_sparse = True
+    takes_blocks = True
     multiplies_features = True
     leave_one_out = "exact"
     shares_rows = True
@@ -106,14 +118,28 @@ class Ridge(SharedLearner):
         """Centre dense X once for all columns."""
         if isinstance(like, Centred) and like.given is X:
             return like
+        if isinstance(X, RowBlocks):
+            return self._prepared_blocks(X)
         given, X = X, self._as_features(X)
         centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
         return Centred(X if sp.issparse(X) else X - centre, centre, given)
 
     def foresee(self, data: Centred, parts: Sequence[Rows]) -> None:
         """Let trainings whose rows are unions of parts share the sums of products over each part."""
-        found = None if sp.issparse(data.X) else Parts.of(len(data.X), parts)
+        dense = isinstance(data.X, np.ndarray)
+        found = Parts.of(len(data.X), parts) if dense else None
         data.parts[:] = [] if found is None else [found]
+
+    def _prepared_blocks(self, X: RowBlocks) -> Centred:
+        stored = StoredRows.of(X, self._as_features)
+        n, d = stored.shape
+        if d > n or (stored.sparse and d > ALWAYS_FACTORISED):
+            # Solved in row space, or without matrices of d × d numbers.
+            return self.prepare(stored.joined())
+        if stored.sparse:
+            return Centred(stored, np.zeros(d), X)
+        centre = stored.total(row_sum)[0] / n
+        return Centred(stored.through(centred, centre), centre, X)
 
     def fit_columns(
         self,
@@ -129,11 +155,23 @@ class Ridge(SharedLearner):
         seed: int = 0,
     ) -> FittedRidge:
         """Solve the normal equations of each group of columns; `init` and `seed` are ignored."""
-        M = np.asarray(M)
-        L, rows = M.shape[1], effective_rows(y, M, weight, rows)
-        groups = self._groups(data, y, M, weight, column_weight, rows, n_jobs)
+        M, rows = np.asarray(M), effective_rows(y, np.asarray(M), weight, rows)
+        self._check_alpha()
+        systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
+        return self.solved(systems, M, class_weights(M, column_weight), data.centre, n_jobs)
+
+    def stream(self, n_jobs: int | None = None, seed: int = 0) -> RidgeStream:
+        """Return columns that learn from batches, exactly: after each, they are those of all rows so far."""
+        self._check_alpha()
+        return RidgeStream(self, n_jobs)
+
+    def solved(
+        self, systems: Systems, M: NDArray[np.int8], class_weight: Array, centre: Array, n_jobs: int | None
+    ) -> FittedRidge:
+        """Solve the columns of M on sums over rows; class_weight (k, L) is 0 where a class is absent from a column."""
+        L, groups = M.shape[1], systems.solve(M, class_weight, n_jobs)
         # All columns of one group are there already, in their order: no copy is made.
-        coef = groups[0].coef if len(groups) == 1 else np.empty((data.X.shape[1], L))
+        coef = groups[0].coef if len(groups) == 1 else np.empty((len(centre), L))
         intercept, gap, steps, factorised = np.empty(L), np.empty(L), np.ones(L, dtype=np.intp), np.ones(L, dtype=bool)
         for group in groups:
             if len(groups) > 1:
@@ -144,7 +182,7 @@ class Ridge(SharedLearner):
         # The residual of a factorisation is that of rounding.
         certificate = Certificate(gap, steps, factorised | (gap <= 2 * SMALL_RESIDUAL))
         warn_unless_converged(self, certificate)
-        return FittedRidge(coef, intercept, data.centre, certificate)
+        return FittedRidge(coef, intercept, centre, certificate)
 
     def leave_one_out_margins(
         self,
@@ -176,7 +214,11 @@ class Ridge(SharedLearner):
         target = M[y[rows]]
         coef, intercept = np.empty((data.X.shape[1], M.shape[1])), np.empty(M.shape[1])
         leverage = np.empty(target.shape)
-        for group in self._groups(data, y, M, weight, column_weight, rows, n_jobs, leverage=True):
+        self._check_alpha()
+        # Leverages need the rows in memory.
+        whole = Centred(data.X.joined(), data.centre) if isinstance(data.X, StoredRows) else data
+        systems = whole.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
+        for group in systems.solve(M, class_weights(M, column_weight), n_jobs, leverage=True):
             coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
             assert group.leverage is not None
             leverage[:, group.columns] = group.leverage[:, None]
@@ -190,21 +232,9 @@ class Ridge(SharedLearner):
         """Return −alpha: the strongest penalty is the smoothest."""
         return (-float(self.alpha),)
 
-    def _groups(
-        self,
-        data: Centred,
-        y: Rows,
-        M: NDArray[np.int8],
-        weight: Array | None,
-        column_weight: Array | None,
-        rows: Rows,
-        n_jobs: int | None,
-        leverage: bool = False,
-    ) -> list[Group]:
+    def _check_alpha(self) -> None:
         if not isinstance(self.alpha, Real) or not 0 <= self.alpha < np.inf:
             raise ValueError(f"alpha={self.alpha!r} must be a finite number of at least 0.")
-        systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
-        return systems.solve(M, class_weights(M, column_weight), n_jobs, leverage)
 
 
 class FittedRidge(FittedColumns):
@@ -229,10 +259,15 @@ class FittedRidge(FittedColumns):
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of new X, or of rows of prepared data."""
         if isinstance(X, Centred):
+            if isinstance(X.X, StoredRows):
+                return X.X.each_row(rows, len(self.intercept), self._scores)
             X, shift = X.take(rows), self.intercept
         else:
             X, shift = check_array(X, accept_sparse="csr", dtype=np.float64), self.intercepts()
         return linear_scores(X, self.coef, shift)
+
+    def _scores(self, centred: Any) -> Array:
+        return linear_scores(centred, self.coef, self.intercept)
 
     def coefficients(self) -> Array:
         """Return (L, d) weights of the features."""

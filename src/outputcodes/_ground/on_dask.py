@@ -1,0 +1,269 @@
+"""Blocks of rows that lie on the workers of a Dask cluster, and passes over them as pure tasks.
+
+Every task is a function of a block and of state, which is a task of its own: it goes to the scheduler once per pass,
+and workers fetch it from each other. What a lost worker had computed is computed again elsewhere, with the same bits.
+Sums go along the tree of `passes.in_tree`; only the last one comes to the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from outputcodes._ground.blocks import Run, one_blas_thread, serially
+from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
+from outputcodes._ground.row_sequence import BlockKind, RowBlocks
+from outputcodes._ground.validation import n_rows_of
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a collection of Dask, without importing it.
+
+    >>> is_dask(np.eye(2))
+    False
+    """
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+
+
+def taken(X: Any, whole: bool = False) -> Any:
+    """Return a collection of Dask as blocks, and anything else unchanged; blocks are joined if `whole`."""
+    X = DaskRows(X) if is_dask(X) else X
+    return X.joined() if whole and isinstance(X, RowBlocks) else X
+
+
+def client_of_this_process() -> Any:
+    """Return the client that was started last; collections need one."""
+    from distributed import get_client
+
+    try:
+        return get_client()
+    except ValueError as reason:
+        raise ValueError(
+            "A Dask collection is trained on by the workers of a cluster: start a client first, such as "
+            "dask.distributed.Client() for processes on this machine."
+        ) from reason
+
+
+class DaskRows(RowBlocks):
+    """The blocks of a Dask array or DataFrame, kept by the workers.
+
+    Parameters
+    ----------
+    X : dask array or DataFrame, or list of delayed blocks
+        An array must not be cut between columns.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.client = client_of_this_process()
+        delayed = X if isinstance(X, list) else _rows_of(X)
+        self.blocks = self.client.compute(delayed)
+        self.each = _as_it_is
+        facts = self.client.gather([self.client.submit(_facts, block, pure=False) for block in self.blocks])
+        self.sizes = [size for size, _ in facts]
+        first = facts[0][1]
+        for number, (_, kind) in enumerate(facts):
+            if (difference := kind.difference(first)) is not None:
+                raise ValueError(f"Block {number} and block 0 have {difference}")
+        self.kind, self.shape = first, (sum(self.sizes), *first.width)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the blocks are in the memory of this process."""
+        return False
+
+    def _read(self) -> Any:
+        """Fetch one block after another: for learners that need them here."""
+        return (self.client.gather(block) for block in self.blocks)
+
+    def kept(self, make: Callable[[Any, int], Any]) -> Blocks:
+        """Return blocks of one piece each, make(block, its first row), which workers compute and keep."""
+        starts = np.cumsum([0, *self.sizes[:-1]]).tolist()
+        made = [
+            self.client.submit(_piece, make, self.each, block, start, pure=False)
+            for block, start in zip(self.blocks, starts, strict=True)
+        ]
+        return DaskBlocks(made, self.client)
+
+
+class DaskBlocks(Blocks):
+    """Blocks whose lists of pieces are futures."""
+
+    def __init__(self, blocks: Sequence[Any], client: Any, run: Run = serially) -> None:
+        self.blocks, self.client, self.run, self.files = blocks, client, run, None
+
+    def total(self, work: Callable[..., Sums], *state: Any, combine: Combination | None = None) -> Sums:
+        """Return the combination of work(piece, *state) over all pieces."""
+        combine = combine or Combination()
+        sums: Sums = self._summed(self._tasks(_total, work, combine, state=state), combine)
+        return sums
+
+    def through(self, work: Callable[..., Any], *state: Any) -> Blocks:
+        """Return the blocks of the pieces work(piece, *state)."""
+        return DaskBlocks(self._tasks(_through, work, state=state), self.client, self.run)
+
+    def step(
+        self, work: Callable[..., tuple[Any, Sums]], *state: Any, combine: Combination | None = None
+    ) -> tuple[Blocks, Sums]:
+        """Return new blocks and a combination."""
+        combine = combine or Combination()
+        both = self._tasks(_step, work, combine, state=state)
+        made, sums = ([self.client.submit(_part, one, place, pure=False) for one in both] for place in (0, 1))
+        return DaskBlocks(made, self.client, self.run), self._summed(sums, combine)
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        items: Sequence[Any],
+        *state: Any,
+        index: Callable[[list[Any]], Any],
+        combine: Combine,
+    ) -> list[Any]:
+        """Return, for each item, the combination of work(index(pieces of a block), item, *state) over all blocks."""
+        if not items:
+            return []
+        found: list[Any] = self._summed(self._tasks(_each, work, index, list(items), state=state), _Pairwise(combine))
+        return found
+
+    def recut(self, make: Callable[..., Iterable[Any]], given: Sequence[tuple[Any, ...]], *state: Any) -> Blocks:
+        """Return the blocks of the pieces make(pieces of a block, *given to this block, *state)."""
+        packed = [tuple(map(_packed, own)) for own in given]
+        return DaskBlocks(self._tasks(_recut, make, state=state, given=packed), self.client, self.run)
+
+    def collected(
+        self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """Return work(pieces of a block, *given to this block, *state) of each block, in order."""
+        found: list[Any] = _aligned(self.client.gather(self._tasks(_collected, work, state=state, given=given)))
+        return found
+
+    def by(self, run: Run) -> Blocks:
+        """Return the same blocks; `run` is for what is computed at the client."""
+        return DaskBlocks(self.blocks, self.client, run)
+
+    def _tasks(
+        self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        shared = self.client.submit(_as_it_is, state, pure=False)
+        own = given or [()] * len(self.blocks)
+        return [
+            self.client.submit(task, block, shared, more, *fixed, pure=False)
+            for block, more in zip(self.blocks, own, strict=True)
+        ]
+
+    def _summed(self, parts: list[Any], combine: Any) -> Any:
+        root = in_tree(parts, lambda left, right: self.client.submit(_joined, combine, left, right, pure=False))
+        return _aligned(root.result())
+
+
+class _Pairwise:
+    """Combines two lists item by item."""
+
+    def __init__(self, combine: Combine) -> None:
+        self.combine = combine
+
+    def __call__(self, left: list[Any], right: list[Any]) -> list[Any]:
+        return [self.combine(a, b) for a, b in zip(left, right, strict=True)]
+
+
+def _rows_of(X: Any) -> list[Any]:
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        return list(X.to_delayed())
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; a table of rows and columns has 2.")
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    return list(X.to_delayed().ravel())
+
+
+def _packed(value: Any) -> Any:
+    """Labels in as few bytes as they need: they travel with their tasks."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "i" or not value.size:
+        return value
+    return value.astype(np.result_type(np.min_scalar_type(value.min()), np.min_scalar_type(value.max()), np.int8))
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _facts(block: Any) -> tuple[int, BlockKind]:
+    return n_rows_of(block), BlockKind.of(block)
+
+
+def _aligned(value: Any) -> Any:
+    """Return a value whose arrays lie at multiples of their items' size: what a worker received may lie anywhere.
+
+    NumPy multiplies such arrays by other means, with other last bits.
+
+    >>> odd = np.frombuffer(bytes(17), dtype=np.float64, offset=1, count=2)
+    >>> odd.flags.aligned, _aligned((odd,))[0].flags.aligned
+    (False, True)
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.flags.aligned else value.copy(order="K")
+    if isinstance(value, tuple | list):
+        return type(value)(map(_aligned, value)) if type(value) in (tuple, list) else value
+    if sp.issparse(value) and value.format == "csr":
+        parts = value.data, value.indices, value.indptr
+        if all(part.flags.aligned for part in parts):
+            return value
+        return sp.csr_array(tuple(map(_aligned, parts)), shape=value.shape)
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {field.name: getattr(value, field.name) for field in fields(value)}
+        changed = {name: _aligned(one) for name, one in own.items()}
+        return value if all(changed[name] is own[name] for name in own) else replace(value, **changed)
+    return value
+
+
+def _piece(make: Any, each: Any, block: Any, start: int) -> list[Any]:
+    with one_blas_thread():
+        return [make(_aligned(each(block) if n_rows_of(block) else block), start)]
+
+
+def _joined(combine: Any, left: Any, right: Any) -> Any:
+    return combine(_aligned(left), _aligned(right))
+
+
+def _part(both: Any, place: int) -> Any:
+    return both[place]
+
+
+def _total(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> Sums:
+    pieces, state = _aligned(pieces), _aligned(state)
+    with one_blas_thread():
+        return combine.of_block(pieces, [work(piece, *state) for piece in pieces])
+
+
+def _through(pieces: list[Any], state: Any, _: Any, work: Any) -> list[Any]:
+    pieces, state = _aligned(pieces), _aligned(state)
+    with one_blas_thread():
+        return [work(piece, *state) for piece in pieces]
+
+
+def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> tuple[list[Any], Sums]:
+    pieces, state = _aligned(pieces), _aligned(state)
+    with one_blas_thread():
+        both = [work(piece, *state) for piece in pieces]
+        return [piece for piece, _ in both], combine.of_block(pieces, [sums for _, sums in both])
+
+
+def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: list[Any]) -> list[Any]:
+    pieces, state = _aligned(pieces), _aligned(state)
+    with one_blas_thread():
+        of_block = index(pieces)
+        return [work(of_block, item, *state) for item in items]
+
+
+def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
+    pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
+    with one_blas_thread():
+        return list(make(pieces, *own, *state))
+
+
+def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:
+    pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
+    with one_blas_thread():
+        return work(pieces, *own, *state)

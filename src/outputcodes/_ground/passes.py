@@ -1,0 +1,185 @@
+"""Functions that run on every block of rows, beside some small state, and whose results are added in a fixed order.
+
+A block is what is stored or sent as a whole: all rows of an array, a file, a partition of a cluster. It is cut into
+pieces that stay in a processor's cache. The sum over the pieces of a block is taken in their order, that over the
+blocks along a binary tree: the same blocks give the same bits, wherever and by however many threads they are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from outputcodes._ground.blocks import Run
+from outputcodes._ground.working_files import WorkingFiles
+
+Combine = Callable[[Any, Any], Any]
+Sums = tuple[NDArray[Any], ...]
+
+
+class Piece(Protocol):
+    """Rows that are computed together; `columns` are the places of its results in their last axis, None for all."""
+
+    columns: NDArray[np.intp] | None
+
+
+def in_tree(parts: Sequence[Any], combine: Combine) -> Any:
+    """Combine neighbours, then neighbours of these, until one is left; the result depends on the order alone.
+
+    >>> in_tree(["a", "b", "c"], lambda left, right: f"({left}{right})")
+    '((ab)c)'
+    """
+    while len(parts) > 1:
+        pairs = [combine(parts[i], parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
+        parts = pairs + list(parts[len(parts) - len(parts) % 2 :])
+    return parts[0]
+
+
+class Combination:
+    """The sum of arrays, or another combination such as their maximum, of pieces that have only some of `width` places.
+
+    >>> class Half:
+    ...     columns = np.array([1])
+    >>> Combination(np.add, 3).of_block([Half, Half], [(np.ones(1),), (np.ones(1),)])
+    (array([0., 2., 0.]),)
+    """
+
+    def __init__(self, ufunc: np.ufunc = np.add, width: int | None = None) -> None:
+        self.ufunc, self.width = ufunc, width
+
+    def of_block(self, pieces: Sequence[Piece], answers: Iterable[Sums]) -> Sums:
+        """Combine the answers of the pieces of a block, in their order."""
+        total: list[NDArray[Any]] = []
+        for piece, answer in zip(pieces, answers, strict=True):
+            columns = piece.columns if self.width is not None else None
+            if not total:
+                total = [self._first(part, columns) for part in answer]
+                continue
+            for sum_, part in zip(total, answer, strict=True):
+                if columns is None or len(columns) == self.width:
+                    self.ufunc(sum_, part, out=sum_)
+                else:
+                    sum_[..., columns] = self.ufunc(sum_[..., columns], part)
+        return tuple(total)
+
+    def __call__(self, left: Sums, right: Sums) -> Sums:
+        """Combine two blocks; one without pieces has no answer."""
+        if not left or not right:
+            return left or right
+        return tuple(self.ufunc(a, b) for a, b in zip(left, right, strict=True))
+
+    def _first(self, part: NDArray[Any], columns: NDArray[np.intp] | None) -> NDArray[Any]:
+        if columns is None or len(columns) == self.width:
+            return np.array(part)
+        # Nothing is below 0 in what is combined by maxima.
+        whole = np.zeros((*part.shape[:-1], self.width), dtype=part.dtype)
+        whole[..., columns] = part
+        return whole
+
+
+class Blocks:
+    """Blocks of rows as lists of pieces, on which functions run in threads.
+
+    Functions take a piece and some small state. They change nothing: a piece that has learned something is a new piece.
+
+    Parameters
+    ----------
+    blocks : sequence of lists of pieces
+    run : Run
+        See `threads`.
+    files : WorkingFiles, optional
+        Where the arrays of new pieces are kept; None is in memory.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass, replace
+    >>> from outputcodes._ground.blocks import serially
+    >>> @dataclass(frozen=True)
+    ... class Some:
+    ...     X: np.ndarray
+    ...     columns: None = None
+    >>> blocks = Blocks([[Some(np.ones(2))], [Some(np.ones(1)), Some(np.ones(3))]], serially)
+    >>> doubled = blocks.through(lambda piece, factor: replace(piece, X=factor * piece.X), 2.0)
+    >>> doubled.total(lambda piece: (piece.X.sum(),))
+    (np.float64(12.0),)
+    """
+
+    def __init__(self, blocks: Sequence[list[Any]], run: Run, files: WorkingFiles | None = None) -> None:
+        self.blocks, self.run, self.files = blocks, run, files
+
+    def total(self, work: Callable[..., Sums], *state: Any, combine: Combination | None = None) -> Sums:
+        """Return the combination, by default the sum, of work(piece, *state) over all pieces."""
+        return self._combined(self._flat(work, *state), combine or Combination())
+
+    def through(self, work: Callable[..., Any], *state: Any) -> Blocks:
+        """Return the blocks of the pieces work(piece, *state)."""
+        return self._with(self._flat(work, *state, keeps=self._kept))
+
+    def step(
+        self, work: Callable[..., tuple[Any, Sums]], *state: Any, combine: Combination | None = None
+    ) -> tuple[Blocks, Sums]:
+        """Return new blocks and a combination, of work(piece, *state) → (new piece, arrays)."""
+        both = self._flat(work, *state, keeps=lambda made: (self._kept(made[0]), made[1]))
+        return self._with([piece for piece, _ in both]), self._combined(
+            [sums for _, sums in both], combine or Combination()
+        )
+
+    def each(
+        self,
+        work: Callable[..., Any],
+        items: Sequence[Any],
+        *state: Any,
+        index: Callable[[list[Any]], Any],
+        combine: Combine,
+    ) -> list[Any]:
+        """Return, for each item, the combination of work(index(pieces of a block), item, *state) over all blocks."""
+        indices = [index(pieces) for pieces in self.blocks] if items else []
+        jobs = [(of_block, item) for item in items for of_block in indices]
+        found, count = self.run(lambda job: work(job[0], job[1], *state), jobs), len(indices)
+        return [in_tree(found[i : i + count], combine) for i in range(0, len(found), count)] if items else []
+
+    def recut(self, make: Callable[..., Iterable[Any]], given: Sequence[tuple[Any, ...]], *state: Any) -> Blocks:
+        """Return the blocks of the pieces make(pieces of a block, *given to this block, *state)."""
+        made = [
+            [self._kept(piece) for piece in make(pieces, *own, *state)]
+            for pieces, own in zip(self.blocks, given, strict=True)
+        ]
+        return Blocks(made, self.run, self.files)
+
+    def collected(
+        self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """Return work(pieces of a block, *given to this block, *state) of each block, in order."""
+        jobs = list(zip(self.blocks, given or [()] * len(self.blocks), strict=True))
+        return self.run(lambda job: work(job[0], *job[1], *state), jobs)
+
+    def by(self, run: Run) -> Blocks:
+        """Return the same blocks, for computations by other threads."""
+        return Blocks(self.blocks, run, self.files)
+
+    def _flat(self, work: Callable[..., Any], *state: Any, keeps: Callable[[Any], Any] | None = None) -> list[Any]:
+        def one(piece: Any) -> Any:
+            made = work(piece, *state)
+            # In the thread that made it: working files exist because not all pieces fit into memory together.
+            return made if keeps is None else keeps(made)
+
+        return self.run(one, [piece for block in self.blocks for piece in block])
+
+    def _kept(self, piece: Any) -> Any:
+        return piece if self.files is None else self.files.keep(piece)
+
+    def _with(self, pieces: list[Any]) -> Blocks:
+        ends = np.cumsum([len(block) for block in self.blocks])
+        made = [pieces[end - len(block) : end] for end, block in zip(ends, self.blocks, strict=True)]
+        return Blocks(made, self.run, self.files)
+
+    def _combined(self, answers: list[Sums], combine: Combination) -> Sums:
+        sums, place = [], 0
+        for block in self.blocks:
+            sums.append(combine.of_block(block, answers[place : place + len(block)]))
+            place += len(block)
+        combined: Sums = in_tree(sums, combine)
+        return combined

@@ -1,0 +1,128 @@
+"""The files of a table, in the order of their names, read in turn; one that changes meanwhile is refused."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from outputcodes._ground.words import quoted
+from outputcodes.app.tables import errors
+from outputcodes.app.tables.formats import LABEL, ending_of, feature_range, frames, is_table
+from outputcodes.app.tables.request import Dialect, Types
+
+
+def table_files(data: str | Path) -> list[Path]:
+    """Return the files of a table: those in a folder or of a pattern, sorted by name, or the one file.
+
+    >>> table_files("iris.csv")
+    [PosixPath('iris.csv')]
+    """
+    path = Path(data)
+    if path.is_dir():
+        found = sorted(one for one in path.iterdir() if one.is_file() and not one.name.startswith((".", "_")))
+        files = [one for one in found if is_table(one)]
+        if not files:
+            raise errors.NoSuchTableError(
+                f"The folder {path} has no tables; it has {quoted(one.name for one in found)}."
+            )
+        return files
+    if not is_pattern(data):
+        return [path]
+    files = sorted(Path(one) for one in glob.glob(str(data), recursive=True) if Path(one).is_file())
+    if not files:
+        raise errors.NoSuchTableError(f"There is no file of the pattern {data}.")
+    return files
+
+
+def is_pattern(data: str | Path) -> bool:
+    """Return whether a name is a pattern of files, and not itself the name of one."""
+    return any(sign in str(data) for sign in "*?[") and not Path(data).exists()
+
+
+class FilesInOrder:
+    """Files with the same columns, of the same format."""
+
+    def __init__(self, paths: list[Path], dialect: Dialect) -> None:
+        if len(endings := sorted({ending_of(path) for path in paths})) > 1:
+            raise errors.UnknownFormatError(
+                f"{paths[0].parent} has tables of the formats {', '.join(endings)}; name those of one, such as "
+                f"{paths[0].parent}/*{endings[0]}."
+            )
+        self.paths, self.dialect = paths, dialect
+        # A row of a libsvm file names the features that it has.
+        self.sparse = endings[0] in (".libsvm", ".svm")
+        self._stamps = [self._stamp(path) for path in paths]
+
+    def columns(self, without: Iterable[str]) -> list[str]:
+        """Return the columns of the first file, apart from some; those of libsvm files are the features of any row."""
+        if self.sparse:
+            columns = [*map(str, feature_range(self.paths)), LABEL]
+            return [name for name in columns if name not in set(without)]
+        first = next(frames(self.paths[0], {}, without=without, rows=1, dialect=self.dialect))
+        return [str(name) for name in first.columns]
+
+    def blocks(self, types: Types, only: Iterable[str] | None, without: Iterable[str], rows: int) -> Iterator[Any]:
+        """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path"."""
+        import pandas as pd
+
+        expected: Any = None
+        for path, stamp in zip(self.paths, self._stamps, strict=True):
+            self._check(path, stamp)
+            waiting: list[Any] = []
+            for frame in frames(path, types, only=only, without=without, rows=rows, dialect=self.dialect):
+                expected = self._matched(frame, expected, path)
+                if waiting and sum(map(len, waiting)) + len(frame) > rows:
+                    yield _joined(pd, waiting, path)
+                    waiting = []
+                waiting.append(frame)
+            # A file that was changed while it was read has a new stamp.
+            self._check(path, stamp)
+            if waiting:
+                yield _joined(pd, waiting, path)
+
+    def _matched(self, frame: Any, expected: Any, path: Path) -> Any:
+        """Refuse a frame with other columns, or columns of another kind, than the first."""
+        kinds = {str(name): _kind(frame[name].dtype) for name in frame.columns if frame[name].notna().any()}
+        names = [str(name) for name in frame.columns]
+        if expected is None:
+            return names, kinds
+        first, known = expected
+        if set(names) != set(first):
+            lacks, more = sorted(set(first) - set(names)), sorted(set(names) - set(first))
+            which = f"lacks {quoted(lacks)}" if lacks else f"has {quoted(more)} more"
+            raise errors.MissingColumnsError(
+                f"{path} {which}; the files of a table have the same columns, and {self.paths[0]} has {quoted(first)}."
+            )
+        for name, kind in kinds.items():
+            if known.setdefault(name, kind) != kind:
+                raise errors.WrongKindError(
+                    f"{path}: column {name!r} holds {kind} and the files before it {known[name]}; give it one kind."
+                )
+        return expected
+
+    def _check(self, path: Path, stamp: tuple[int, int]) -> None:
+        if self._stamp(path) != stamp:
+            raise errors.ChangedTableError(
+                f"{path} has changed since it was first read; train on files that stay as they are."
+            )
+
+    @staticmethod
+    def _stamp(path: Path) -> tuple[int, int]:
+        try:
+            found = path.stat()
+        except FileNotFoundError as reason:
+            raise errors.NoSuchTableError(f"There is no file {path}.") from reason
+        return found.st_size, found.st_mtime_ns
+
+
+def _kind(dtype: Any) -> str:
+    return "numbers" if dtype.kind in "iuf" else "dates" if dtype.kind == "M" else "text"
+
+
+def _joined(pd: Any, waiting: list[Any], path: Path) -> Any:
+    frame = waiting[0] if len(waiting) == 1 else pd.concat(waiting)
+    frame.index = range(len(frame))
+    frame.attrs["path"] = str(path)
+    return frame

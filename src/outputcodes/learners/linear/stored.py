@@ -1,0 +1,150 @@
+"""Rows that are prepared for training, in one or more blocks that stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from outputcodes._ground.blocks import Run, serially
+from outputcodes._ground.passes import Blocks, Sums
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.sizes import numbered_as
+from outputcodes.learners.linear.products import Piece, pieces_of
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of a block, and their rotation where there is one."""
+
+    X: Any
+    rotated: Any = None
+    columns: None = None
+
+
+class StoredRows:
+    """Blocks of prepared rows.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        Each with one `Part`.
+    sizes : list of int
+        The number of rows of each block.
+    shape : tuple of int
+    sparse : bool
+    """
+
+    def __init__(self, blocks: Blocks, sizes: list[int], n_features: int, sparse: bool) -> None:
+        self.blocks, self.sizes, self.sparse = blocks, sizes, sparse
+        self.shape = (sum(sizes), n_features)
+
+    @classmethod
+    def of(cls, X: RowBlocks, check: Callable[[Any], Any]) -> StoredRows:
+        """Read every block once, check it, and keep it: in temporary files unless all blocks were in memory before."""
+        first = X.first()
+        sparse, width = sp.issparse(first), first.shape[1]
+        blocks = X.kept(partial(_checked, check=check, sparse=sparse, width=width))
+        return cls(blocks, X.sizes, width, sparse)
+
+    @classmethod
+    def whole(cls, X: Any, rotated: Any = None) -> StoredRows:
+        """Return an array or sparse matrix as one block."""
+        return cls(Blocks([[Part(X, rotated)]], serially), [X.shape[0]], X.shape[1], sp.issparse(X))
+
+    def cut(self, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows, run: Run) -> Blocks:
+        """Return blocks of `Piece`s of some rows, in which the columns see the classes that `present` (k, L) marks."""
+        return self.labelled(y, weight, rows, _pieces, present, run=run)
+
+    def labelled(
+        self, y: Rows, weight: Array | None, rows: Rows, make: Callable[..., Any], *state: Any, run: Run = serially
+    ) -> Blocks:
+        """Return blocks of the pieces make(parts, labels and weights of the block, its rows in `rows`, *state)."""
+        given = [(y[block], None if weight is None else weight[block], own) for block, own in self._parts_of(rows)]
+        return self.blocks.by(run).recut(make, given, *state)
+
+    def total(self, work: Callable[..., Sums], *state: Any) -> Sums:
+        """Return the sum of work(part, *state) over all blocks."""
+        return self.blocks.total(work, *state)
+
+    def through(self, work: Callable[..., Part], *state: Any) -> StoredRows:
+        """Return the blocks of work(part, *state)."""
+        return StoredRows(self.blocks.through(work, *state), self.sizes, self.shape[1], self.sparse)
+
+    def each_row(self, rows: Rows | None, width: int, work: Callable[[Any], Array]) -> Array:
+        """Return (len(rows), width) of work(X) on some rows, all by default, block by block."""
+        rows = np.arange(self.shape[0]) if rows is None else rows
+        found, block = np.empty((len(rows), width)), self._block_of(rows)
+        given = [(own,) for _, own in self._parts_of(rows)]
+        for b, values in enumerate(self.blocks.collected(_on_rows, work, given=given)):
+            found[block == b] = values
+        return found
+
+    def joined(self) -> Any:
+        """Return all rows as one array or csr array."""
+        every = self.blocks.collected(_features)
+        if len(every) == 1:
+            return every[0]
+        return sp.vstack(every, format="csr") if self.sparse else np.concatenate(every)
+
+    def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows | None]]:
+        """Yield the slice of each block, and which of its rows are among `rows`, from its first; None is all."""
+        block, start = self._block_of(rows), 0
+        for b, size in enumerate(self.sizes):
+            own = rows[block == b] - start
+            yield slice(start, start + size), own if len(own) < size or (np.diff(own) != 1).any() else None
+            start += size
+
+    def _block_of(self, rows: Rows) -> Rows:
+        return np.searchsorted(np.cumsum(self.sizes), rows, side="right")
+
+
+def _pieces(
+    parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None, present: NDArray[np.bool_]
+) -> Iterator[Piece]:
+    (part,) = parts
+    return pieces_of(part.X, part.rotated, y, weight, np.arange(len(y)) if rows is None else rows, present)
+
+
+def _checked(block: Any, start: int, check: Callable[[Any], Any], sparse: bool, width: int) -> Part:
+    """A block as a part; its first row is row `start` of all."""
+    n = block.shape[0]
+    with numbered_as(np.arange(start, start + n)):
+        # A block without rows is normal, and has nothing to be checked.
+        own = check(block).astype(np.float64, copy=False) if n else np.empty((0, width))
+    if own.shape[1] != width:
+        raise ValueError(f"The block from row {start} has {own.shape[1]} columns, and the first one has {width}.")
+    return Part(_as(own, sparse))
+
+
+def row_sum(part: Part) -> Sums:
+    """Return the sum of the rows."""
+    return (part.X.sum(axis=0),)
+
+
+def centred(part: Part, centre: Array) -> Part:
+    """Return the rows minus a centre."""
+    return Part(part.X - centre)
+
+
+def _features(parts: list[Part]) -> Any:
+    return parts[0].X
+
+
+def _on_rows(parts: list[Part], rows: Rows | None, work: Callable[[Any], Array]) -> Array:
+    return work(parts[0].X if rows is None else parts[0].X[rows])
+
+
+def _as(X: Any, sparse: bool) -> Any:
+    """X as a csr array or as an array whose rows lie in order: the bits of a product hang on how a matrix lies."""
+    if sparse:
+        return sp.csr_array(X)
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X)
