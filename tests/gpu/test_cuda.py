@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from outputcodes import OutputCodeClassifier
 from outputcodes._kernel_machines.device import backend
 from outputcodes.learners import KernelSVM
-from outputcodes.selection import BoundSearch, GridSearch
+from outputcodes.selection import BoundSearch, GridSearch, Race
 
 try:
     DEVICE = backend.as_device("cuda")
@@ -219,3 +219,10 @@ def test_labels_on_the_gpu(digits):
     model = OutputCodeClassifier(KernelSVM(device="cuda"), code="one-vs-all")
     expected = model.fit(X, y).margins(X)
     np.testing.assert_array_equal(model.fit(cp.asarray(X), cp.asarray(y)).margins(X), expected)
+
+
+def test_a_race_in_processes_trains_on_the_gpu(digits):
+    pytest.importorskip("loky")
+    race = Race(60, contestants=["kernel-svm", "ridge"], device="cuda", n_jobs=2).fit(*digits)
+    assert {one["contestant"] for one in race.standings_} == {"kernel-svm"}
+    assert {model[-1].columns_.device for model in race.model_.models} == {"cuda"}

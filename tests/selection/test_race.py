@@ -27,9 +27,9 @@ from outputcodes.selection.race.contestants import CONTESTANTS, Entry, build, ch
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.estimate import loss_of_best
 from outputcodes.selection.race.folds import race_folds
-from outputcodes.selection.race.trials import Field, scores_of
+from outputcodes.selection.race.trials import Field, Trial, scores_of
 from outputcodes.selection.race.views import kinds_of
-from outputcodes.selection.race.workers import Here
+from outputcodes.selection.race.workers import STOPPED, Here
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
 
@@ -122,6 +122,25 @@ def test_what_runs_when_the_time_is_over_is_stopped():
     assert time.monotonic() - start < 20 + 3
     assert race.winner_ == ["tree"]
     assert any("sleeper" in one["entry"] and "stopped" in one["why"] for one in race.departures_)
+
+
+def test_what_was_stopped_in_the_start_gets_a_second_chance(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    course = course_of(X, y, ["ridge", "decision-tree", "neighbours"])
+    course.until = time.monotonic() + 1000
+    run, stopped = course.workers.run, []
+
+    def hurried(tasks, *times):
+        for trial in run(tasks, *times):
+            if trial.task.entry.contestant == "neighbours" and not stopped:
+                stopped.append(trial)
+                trial = Trial(trial.task, failed=STOPPED)
+            yield trial
+
+    monkeypatch.setattr(course.workers, "run", hurried)
+    course.run()
+    assert "neighbours" in {entry.contestant for entry, _ in course.standings}
+    assert not any(one.why == STOPPED for one in course.departures)
 
 
 def test_a_contestant_that_breaks_is_named_and_the_others_go_on():

@@ -16,6 +16,7 @@ from outputcodes.app.run.race.winner import in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
+from outputcodes.selection.race.blend import Blend
 
 SHARES = {"error", "interval", "test_error", "training_error", "hamming_bound"}
 WORDS = {"interval": "95 % interval", "hamming_bound": "bound on the training error under Hamming decoding"}
@@ -66,10 +67,10 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
         if schema.identifier is not None:
             lines.append(f"identifier of the rows: {schema.identifier}")
     lines.append("types beyond scikit-learn's estimators, all trusted: " + (", ".join(manifest.types) or "none"))
-    final = model[-1] if hasattr(model, "steps") else model
+    final = _final(model)
     lines.append("model: " + " ".join(repr(final).split()))
-    if isinstance(final, OutputCodeClassifier) and final.columns_.device != "cpu":
-        lines.append(f"trained on: {final.columns_.device}")
+    members = [_final(member) for member in final.models] if isinstance(final, Blend) else [final]
+    lines += [f"trained on: {device}" for device in sorted(_devices(members) - {"cpu"})]
     if isinstance(final, DecodingClassifier):
         k, L = final.code_.shape
         small = k * L <= LARGEST_SUMMARISED
@@ -81,6 +82,15 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
         lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]
     lines += ["", *race] if race else []
     return "\n".join(lines)
+
+
+def _final(model: Any) -> Any:
+    """What predicts in a model: the last step of a pipeline."""
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def _devices(models: Iterable[Any]) -> set[str]:
+    return {model.columns_.device for model in models if isinstance(model, OutputCodeClassifier)}
 
 
 def _of_columns(errors: NDArray[np.float64]) -> str:

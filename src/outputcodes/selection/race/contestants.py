@@ -6,10 +6,12 @@ import importlib
 import importlib.util
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -187,8 +189,20 @@ def on_device(contestants: dict[str, Contestant], device: str) -> dict[str, Cont
     able = [name for name, one in contestants.items() if one.codes and "device" in one.make().get_params(deep=False)]
     if device == "cpu" or not able or as_device(device) is None:
         return contestants
+    _compile_for(partial(_moved, contestants[able[0]].make, device))
     moved = {name: replace(contestants[name], make=partial(_moved, contestants[name].make, device)) for name in able}
     return contestants | moved
+
+
+def _compile_for(make: Callable[[], Any]) -> None:
+    """Train and predict on a device once: what it compiles is kept on disk for all processes of a race.
+
+    The first use takes many seconds, in which the clock would stop the training of every process in turn.
+    """
+    X, y = np.linspace(0, 1, 2000)[:, None], np.arange(2000) // 700
+    with suppress(Exception):  # what breaks will say so in the race
+        for code in ("one-vs-all", PAIRS):
+            OutputCodeClassifier(make(), code=code).fit(X, y).predict(X)
 
 
 def _moved(make: Callable[[], Any], device: str) -> Any:

@@ -189,8 +189,12 @@ class Course:
     def _with_late_ones(self, there: list[Standing], entries: list[Entry], lap: Lap, end: float) -> list[Standing]:
         """Measure the entries that the start was too short for: much may have to be loaded and compiled first."""
         late = [one for one in entries if (one, lap) not in self.standings and one not in self._failed]
-        self.departures = [one for one in self.departures if one.entry not in late]
-        return sorted([*there, *self.measure(late, lap, end)], key=lambda one: one.key) if late else there
+        # What was stopped may have kept what it compiled: it gets as long again.
+        stopped = [one for one in entries if one in self._stopped]
+        self._failed -= self._stopped
+        self.departures = [one for one in self.departures if one.entry not in {*late, *stopped}]
+        found = [*self.measure(late, lap, end), *self.measure(stopped, lap, min(end, self._share(2 * START_END)))]
+        return sorted([*there, *found], key=lambda one: one.key)
 
     def _whatever_it_takes(self, entries: list[Entry], lap: Lap) -> list[Standing]:
         """Measure the first entry that can be trained, in this process: there was no time for any."""

@@ -190,7 +190,7 @@ class Race(ClassifierMixin, BaseEstimator):
             last = LAST_SHARE + (DETAILS_SHARE if recorder.wants_details else 0)
             until = np.inf if limit is None else start + float(limit) * (1 - last)
             recorder.begin(data)
-            course = Course(data, self.metric, workers, start, until, recorder)
+            course = Course(data, self.metric, workers, time.monotonic(), until, recorder)
             if recorder.keeps_models:
                 course.kept = lambda one, trial: self._lead(course, one, trial)
             finalists = course.run()

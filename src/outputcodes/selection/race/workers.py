@@ -23,6 +23,8 @@ from outputcodes.selection.race.trials import Field, Task, Trial, run
 
 # One thread each: the processes share the processors.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+# What a process loads and compiles (CUDA alone takes more than 300 MB) is no leak for which loky should restart it.
+NO_RESTARTS = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}
 STOPPED = "It was stopped: the time was over."
 
 
@@ -136,7 +138,9 @@ class _Worker:
     def _start(self) -> None:
         from loky import ProcessPoolExecutor
 
-        self._pool = ProcessPoolExecutor(1, env=os.environ | ONE_THREAD, initializer=_leave_interrupts_to_others)
+        self._pool = ProcessPoolExecutor(
+            1, env=os.environ | ONE_THREAD | NO_RESTARTS, initializer=_leave_interrupts_to_others
+        )
         self.started: Future[int] = self._pool.submit(_read_first, self.path)
 
     def begin(self, task: Task) -> Future[Trial]:
