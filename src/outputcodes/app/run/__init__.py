@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from outputcodes.app.run.plugins import load_plugins
     from outputcodes.app.run.predicting import predict_file
     from outputcodes.app.run.race.comparing import RaceOutcome, race_table
+    from outputcodes.app.run.race.winner import RACE_SECONDS
     from outputcodes.app.run.sources import Source, open_source
     from outputcodes.app.run.splits import Splits, cross_validation, official
     from outputcodes.app.run.systems import SYSTEMS, System, build
     from outputcodes.app.run.writing import write
 
 __all__ = [
+    "RACE_SECONDS",
     "SYSTEMS",
     "Decisions",
     "Outcome",
@@ -68,6 +70,7 @@ __getattr__, __dir__ = lazily(
         "plugins": ["load_plugins"],
         "predicting": ["predict_file"],
         "race.comparing": ["RaceOutcome", "race_table"],
+        "race.winner": ["RACE_SECONDS"],
         "sources": ["Source", "open_source"],
         "splits": ["Splits", "cross_validation", "official"],
         "systems": ["SYSTEMS", "System", "build"],

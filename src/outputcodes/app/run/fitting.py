@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -18,7 +19,7 @@ from outputcodes.app import persistence
 from outputcodes.app.run.fitting_blocks import fit_blocks, reads_blocks
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
-from outputcodes.app.run.race.winner import SAVING_SHARE, facts_of, model_of, race_on
+from outputcodes.app.run.race.winner import LEFT_TO_SAVE, RACE_SECONDS, facts_of, model_of, race_on
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name, uses_device
 from outputcodes.app.run.tuning import tuned_parameters
@@ -32,7 +33,6 @@ from outputcodes.learners import LEARNERS
 
 # Errors of a fitted model are counted on about so many of its training rows.
 SUMMARISED_ROWS, FEW_ROWS = 100_000, 1000
-RACE_SECONDS = 60.0
 # The columns of a larger code are not summarised one by one.
 LARGEST_SUMMARISED = 1 << 20
 
@@ -126,7 +126,7 @@ def fit_file(
     table = open_table(data, target, **reading)
     if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
-        race = race_on(table, left * (1 - SAVING_SHARE), device=device, seed=seed, n_jobs=n_jobs)
+        race = race_on(table, left * (1 - LEFT_TO_SAVE), device=device, seed=seed, n_jobs=n_jobs)
         told = {"notes": list(table.notes)} if table.notes else {}
         raced = model_of(race, table.schema)
         summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **told)
@@ -144,8 +144,9 @@ def fit_file(
     if tune:
         # Probabilities are fitted to the parameters that are found.
         searched = build(table.schema, learner, code, decoder, **{**how, "probability": None})
+        weights = None if class_weight is None else weights_of_classes(table, class_weight)
         best, facts["tuned"] = tuned_parameters(
-            searched, table, facts["learner"], fixed=params or (), seed=seed, n_jobs=n_jobs
+            searched, table, facts["learner"], fixed=params or (), class_weights=weights, seed=seed, n_jobs=n_jobs
         )
         model.set_params(**best)
     model.fit(table.frame, labels)
@@ -191,15 +192,20 @@ def sorted_as_text(table: Table, codes: Collection[str | None]) -> list[str]:
 
 def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"] | None = None) -> list[float]:
     """Return the share of each class in the training, as weighted: what `priors` are compared with."""
-    classes = np.array(table.schema.classes)
     labels = table.target.to_numpy()
-    counts = np.array([np.count_nonzero(labels == label) for label in classes], dtype=np.float64)
+    counts = np.array([np.count_nonzero(labels == label) for label in table.schema.classes], dtype=np.float64)
     if class_weight is not None:
-        if not isinstance(class_weight, str):
-            class_weight = by_label(class_weight, table.schema.classes, "class_weight")
-        counts *= compute_class_weight(class_weight, classes=classes, y=labels)
+        counts *= weights_of_classes(table, class_weight)
     shares: list[float] = (counts / counts.sum()).tolist()
     return shares
+
+
+def weights_of_classes(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"]) -> NDArray[np.float64]:
+    """Return the weight of each class of a table."""
+    classes = table.schema.classes
+    given = class_weight if isinstance(class_weight, str) else by_label(class_weight, classes, "class_weight")
+    weights: NDArray[np.float64] = compute_class_weight(given, classes=np.array(classes), y=table.target.to_numpy())
+    return weights
 
 
 def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_ROWS, **facts: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.app.run.fitting import LARGEST_SUMMARISED
-from outputcodes.app.run.race.winner import in_words
+from outputcodes.app.run.race.winner import race_in_words
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import describe
 from outputcodes.decoders.classifier import DecodingClassifier
@@ -45,7 +45,7 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     notes = summary.pop("notes", [])
     summary.pop("class_shares", None)
     tuned = summary.pop("tuned", None)
-    race = in_words(summary) if "standings" in summary else []
+    race = race_in_words(summary) if "standings" in summary else []
     for name in ("winner", "weights", "standings", "departures") if race else ():
         del summary[name]
     shown = {name: value for name, value in summary.items() if name != "run" and value not in ("", None)}

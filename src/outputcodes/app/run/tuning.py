@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.pipeline import Pipeline
 
 from outputcodes.app.run.splits import cross_validation
@@ -20,6 +24,7 @@ def tuned_parameters(
     learner: str,
     *,
     fixed: Collection[str] = (),
+    class_weights: NDArray[np.float64] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,6 +40,8 @@ def tuned_parameters(
         What the model is called in messages.
     fixed : names
         Parameters of the learner that keep the values that they have.
+    class_weights : array of shape (k,), optional
+        With them, the best parameters are those with the least weighted error.
 
     Examples
     --------
@@ -62,7 +69,10 @@ def tuned_parameters(
     if table.group is not None:
         cv = max(2, min(cv, table.group.nunique()))
     folds = cross_validation(y, cv, seed, table.group).pairs
-    search = GridSearch(model, grid, cv=folds, n_jobs=n_jobs, refit=False).fit(table.frame, y)
+    scoring = None
+    if class_weights is not None:
+        scoring = make_scorer(partial(_weighted_accuracy, dict(zip(table.schema.classes, class_weights, strict=True))))
+    search = GridSearch(model, grid, cv=folds, scoring=scoring, n_jobs=n_jobs, refit=False).fit(table.frame, y)
     found = {name.rpartition("__")[2]: _plain(value) for name, value in search.best_params_.items()}
     facts = {
         "parameters": found,
@@ -71,6 +81,11 @@ def tuned_parameters(
         "candidates": len(search.cv_results_["params"]),
     }
     return dict(search.best_params_), facts
+
+
+def _weighted_accuracy(weights: Mapping[Any, float], y: NDArray[Any], predicted: NDArray[Any]) -> float:
+    weight = [weights[label] for label in y.tolist()]
+    return float(accuracy_score(y, predicted, sample_weight=weight))
 
 
 def _plain(value: Any) -> Any:

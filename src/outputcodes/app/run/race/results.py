@@ -63,9 +63,11 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
         notes.append(
             f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
         )
+    # The weights of an average were not chosen on the rows that they are scored on.
+    corrected = "" if len(race.winner_) > 1 else ", corrected for being the best of several"
     notes.append(
         f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
-        f"{scale * high:.4g}{unit}), corrected for being the best of several."
+        f"{scale * high:.4g}{unit}){corrected}."
     )
     if (measured := race.standings_[0]["rows"]) < trained / 2:
         notes.append(

@@ -15,8 +15,10 @@ from outputcodes.app.tables import AsNumbersAndCategories, Schema, Table, errors
 from outputcodes.selection import CONTESTANTS, Race
 from outputcodes.selection.race import Recorder
 
-# Seconds that are kept for the file of the model, of those that are given.
-SAVING_SHARE = 0.05
+# How long a race is, unless its time limit is given.
+RACE_SECONDS = 60.0
+# The share of the time that is left to write the file of the model.
+LEFT_TO_SAVE = 0.05
 
 
 def race_on(
@@ -105,7 +107,7 @@ def facts_of(race: Race) -> dict[str, Any]:
     }
 
 
-def in_words(summary: dict[str, Any]) -> list[str]:
+def race_in_words(summary: dict[str, Any]) -> list[str]:
     """Return lines on a race: what the winner consists of, who was next, and who left.
 
     >>> row = {"contestant": "ridge", "code": "dense", "decoder": "loss", "loss": 0.1, "rows": 80, "folds": 5}
