@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import clone
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode
@@ -79,7 +79,11 @@ class LossBased(Decoder):
 
     def for_loss(self, loss: Any) -> Decoder:
         """Return the decoder with `loss` filled in if it was left open."""
-        return self if self.loss is not None else clone(self).set_params(loss=loss)
+        if self.loss is not None:
+            return self
+        filled = copy.copy(self)
+        filled.loss = loss
+        return filled
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Object to a loss that was left open, or to an unknown value of `zeros`."""

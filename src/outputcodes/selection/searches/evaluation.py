@@ -20,7 +20,7 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.boosting import Booster, GradientBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import judge
-from outputcodes.selection.searches.plan import Path, Training, paths, reads_rounds, rounds_of
+from outputcodes.selection.searches.plan import READING, Path, Training, paths, reads_rounds, rounds_of
 from outputcodes.selection.searches.scores import Outcome, Part, Scoring, Stopwatch, knowing
 from outputcodes.training import Posed, TrainedCode
 
@@ -247,17 +247,12 @@ def _read(wanted: Any, trained: Trained, rounds: int) -> tuple[Any, TrainedCode 
     if trained.code is None:
         return trained.model, None
     code = trained.code.first_rounds(rounds) if rounds else trained.code
-    same = all(wanted.get_params(deep=False).get(name) is value for name, value in _reading(trained.model).items())
-    if same and not rounds:
+    if not rounds and all(getattr(wanted, name, None) is getattr(trained.model, name, None) for name in READING):
         return trained.model, code
     view = copy.copy(trained.model)
     for name, value in clone(wanted).get_params(deep=False).items():
         setattr(view, name, value)
     return (view.read(trained.posed, code) if trained.posed is not None else view.read(code)), code
-
-
-def _reading(model: Any) -> dict[str, Any]:
-    return {name: value for name, value in model.get_params(deep=False).items() if name in ("decoder", "probability")}
 
 
 def _failure(seconds: float, scoring: Scoring) -> Outcome:
