@@ -106,7 +106,7 @@ def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
         row, own = P[i], P[i, y[i]]
         best = own
         for c in range(len(row)):
-            best = max(best, row[c])
+            best = row[c] if row[c] > best else best  # `max` would be compiled apart
         missed = best > own
         for c in range(y[i]):
             # Of equal ones the first class is the answer.
