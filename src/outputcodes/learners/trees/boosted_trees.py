@@ -168,6 +168,10 @@ class FittedBoostedTrees(FittedColumns):
         """Return the share of each feature in what all questions gained, (d,)."""
         return self.forest.feature_importances()
 
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) how the questions about each feature change the margins from the roots to the leaves of x."""
+        return self.forest.feature_parts(x, direction)
+
     def _features(self, X: Any, rows: Rows | None) -> Array:
         if isinstance(X, Binned):
             X = X.X

@@ -17,7 +17,7 @@ from outputcodes._ground.blocks import Run, threads
 from outputcodes._ground.choosing import clearly_less
 from outputcodes._ground.folds import deck_of
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.vector_growth import Grower, values_above
+from outputcodes._histograms.vector_growth import FIRST, LAST, Grower, values_above
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
@@ -182,7 +182,8 @@ class _Rounds:
         nodes, leaf, gain = self.grower.questions()
         unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.sketch.code)
         leaves = sparse_leaves(self.values.steps[:n_leaves, : self.loss.width])
-        self.trees.append(TreeOfRound(nodes, leaf, leaves, gain * unit))
+        rows = np.diff(tree.leaves[:n_leaves, FIRST : LAST + 1], axis=1).ravel()
+        self.trees.append(TreeOfRound(nodes, leaf, leaves, gain * unit, rows))
         progress.reached(t + 1, settings.n_rounds, "rounds")
         return True
 
