@@ -133,8 +133,8 @@ def test_categories_are_named_as_the_table_has_them():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"skin": np.tile(["red", "green", "blue"], 30), "mass": rng.normal(size=90)})
     table = tables.from_frame(frame, pd.Series(np.tile(["apple", "pear", "plum"], 30)))
-    for learner in ("ridge", "stumps", "tree", "maxent"):
-        code = None if learner == "maxent" else "all-pairs"
+    for learner in ("ridge", "stumps", "tree", "boosted-trees", "maxent", "gradient-boost"):
+        code = None if learner in ("maxent", "gradient-boost") else "all-pairs"
         model = build(table.schema, learner, code, rows=90).fit(table.frame, table.target)
         features = explain(model, table.frame.iloc[0]).features
         assert features[0][0] == "skin = red"
