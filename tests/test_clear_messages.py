@@ -3,13 +3,15 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from outputcodes import AdaBoostMO, OutputCodeClassifier
+from outputcodes import AdaBoostMH, AdaBoostMO, GradientBoost, OutputCodeClassifier
 from outputcodes.codes import OneVsAll
 from outputcodes.decisions import DecisionClassifier
+from outputcodes.direct import DecisionTree
 from outputcodes.learners import Ridge
 from outputcodes.training import Problem, RowBlocks
 
@@ -102,3 +104,39 @@ def test_a_decoder_that_learns_names_its_margins():
     for decoder, margins in (("accuracy-weighted", "training"), ("likelihood", "held-out")):
         with pytest.raises(ValueError, match=f"^decoder='{decoder}' learns from {margins} margins: give X and y, "):
             model.with_decoder(decoder)
+
+
+FRUIT = pd.DataFrame({"mass": [1.0, 2.0, 3.0] * 4, "code": ["7", "8", "9"] * 4, "skin": ["1", "red", "blue"] * 4})
+TABLES = [
+    FRUIT,
+    FRUIT.astype({"skin": "category"}),
+    FRUIT.to_numpy(),
+    FRUIT.to_numpy().astype(str),
+    FRUIT.values.tolist(),
+]
+ONE_HOT, ORDINAL = "OneHotEncoder", r"OrdinalEncoder, with categorical_features=\[2\]"
+
+
+@pytest.mark.parametrize("X", TABLES, ids=["frame", "categories", "objects", "strings", "lists"])
+@pytest.mark.parametrize(
+    ("model", "name", "remedy"),
+    [
+        (GradientBoost(2), "GradientBoost", ORDINAL),
+        (GradientBoost(2, categorical_features=[2]), "GradientBoost", ORDINAL),
+        (DecisionTree(), "DecisionTree", ORDINAL),
+        (AdaBoostMH(2), "AdaBoostMH", ORDINAL),
+        (OutputCodeClassifier("boosted-trees"), "BoostedTrees", ORDINAL),
+        (OutputCodeClassifier("ridge"), "Ridge", ONE_HOT),
+    ],
+)
+def test_text_in_a_table_names_its_column_and_the_remedy(model, name, remedy, X):
+    column = "'skin'" if hasattr(X, "columns") else "2"
+    expected = rf"X has text in column {column} \('red' in row 1\), but {name} takes numbers: .*{remedy}\."
+    with pytest.raises(ValueError, match=expected):
+        model.fit(X, [0, 1, 2] * 4)
+
+
+def test_numbers_as_text_are_taken_and_new_text_is_named():
+    model = GradientBoost(2, validation_fraction=None).fit(FRUIT[["mass", "code"]], [0, 1, 2] * 4)
+    with pytest.raises(ValueError, match=r"column 'code' \('seven' in row 0\), but GradientBoost takes numbers"):
+        model.predict(pd.DataFrame({"mass": [1.0], "code": ["seven"]}))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Number
 from typing import Any
@@ -52,10 +53,51 @@ def on_host(X: Any) -> Any:
     return X.get() if hasattr(X, "get") else X.cpu().numpy()
 
 
-def validated(estimator: Any, *given: Any, **checks: Any) -> Any:
+def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
     """Return what scikit-learn's `validate_data` does, without a warning that infinite numbers have no sum."""
-    with np.errstate(invalid="ignore"):
-        return validate_data(estimator, *given, **checks)
+    with np.errstate(invalid="ignore"), naming_text(estimator, X):
+        return validate_data(estimator, X, *given, **checks)
+
+
+@contextmanager
+def naming_text(estimator: Any, X: Any) -> Iterator[None]:
+    """Name the column with text, and the remedy, where X can't be converted to numbers."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string" not in str(error) or (found := first_text(X)) is None:
+            raise
+        row, place, value = found
+        column = list(X.columns)[place] if hasattr(X, "columns") else place
+        remedy = "by sklearn.preprocessing.OneHotEncoder"
+        if "categorical_features" in estimator.get_params(deep=False):
+            remedy = f"by sklearn.preprocessing.OrdinalEncoder, with categorical_features=[{place}]"
+        raise ValueError(
+            f"X has text in column {column!r} ({value!r} in row {row}), but {type(estimator).__name__} takes numbers: "
+            f"encode its categories, {remedy}."
+        ) from error
+
+
+def first_text(X: Any) -> tuple[int, int, str] | None:
+    """Return row, column and value of a string in the first column with one that is no number; None without one.
+
+    >>> first_text([["1", 2.0], ["3", "red"]])
+    (1, 1, 'red')
+    """
+    table = np.asarray(X, dtype=object)
+    for place, column in enumerate(table.T if table.ndim == 2 else ()):
+        for row, value in enumerate(column):
+            if isinstance(value, str) and not _is_number(value):
+                return row, place, str(value)
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bool = True) -> Any:

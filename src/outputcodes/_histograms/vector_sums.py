@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from outputcodes._ground.compiling import ENTRY
+from outputcodes._ground.compiling import ENTRY, INNER
 
 # The sizes of all rows together stay below this, and so does every partial sum.
 LARGEST_SUM = 2.0**30
@@ -27,8 +28,7 @@ class Vectors(NamedTuple):
     curvature_unit: float
 
 
-@njit(**ENTRY, inline="always")
-def n_words(m):  # type: ignore[no-untyped-def]
+def n_words(m: int) -> int:
     """Return how many words hold m gradients, a curvature and a count."""
     return (m + 3) // 2
 
@@ -88,13 +88,13 @@ def pack_words(G, h, per_gradient, per_curvature, words):  # type: ignore[no-unt
             words[i, m // 2 + 1] = count
 
 
-@njit(**ENTRY)
+@register_jitable(**INNER)
 def low(word):  # type: ignore[no-untyped-def]
     """Return the even one of the two numbers in a word."""
     return (word << 32) >> 32
 
 
-@njit(**ENTRY)
+@register_jitable(**INNER)
 def high(word):  # type: ignore[no-untyped-def]
     """Return the odd one: what is left when the even one is taken away."""
     return (word - ((word << 32) >> 32)) >> 32

@@ -240,7 +240,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
                 ensure_all_finite="allow-nan" if tags.allow_nan else True,
             )
         except ValueError as error:
-            if self.estimator is None or "could not convert" not in str(error):
+            if self.estimator is None or "X has text" not in str(error):
                 raise
             raise ValueError(f"{type(self).__name__} adds columns to X, which must be numbers: {error}") from error
 

@@ -29,6 +29,7 @@ from outputcodes._histograms.binning import bin_features, categorical_mask
 from outputcodes.codes import Code
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
+from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost, set_aside
 from outputcodes.learners.trees.boosted.settings import checked_settings, is_whole
@@ -165,7 +166,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         strata = np.zeros_like(labels) if targets.multilabel else labels
         fraction = self.validation_fraction if known_forest is None else None  # those held out have joined
         train, held = set_aside(np.arange(len(labels)), strata, fraction, seed)
-        loss: Multinomial | LogisticColumns
+        loss: BoostedLoss
         if code is None:
             loss = Multinomial(labels, weight, len(targets.classes), train)
         else:

@@ -29,27 +29,13 @@ class AdaBoostMH(SingleCallBooster):
         For single-label problems; with the one-vs-all code, most decoders choose the label with the largest margin.
     estimator : classifier, optional
         A weak learner that replaces the stumps, as in `AdaBoostMO`.
-    learning_rate : float, default=1.0
-        Factor of each round; above 0 and below 2.
-    bins : int or "exact", default=128
-        Stumps try every threshold of features with at most this number of distinct values; other features are cut at
-        quantiles. "exact" tries all thresholds.
-    categorical_features : list of int or mask of bool, optional
-        Features that are tested for equality.
-    smoothing : float, optional
-        The e of confidence-rated stumps, as a share of all weight. None means one over the number of pairs, or over
-        the sum of their weights if that is larger, so that a weight of 2 equals two copies of an example.
+    learning_rate, bins, categorical_features, smoothing, n_iter_no_change, n_jobs, verbose :
+        As in `AdaBoostMO`.
     validation_fraction : float, optional
         Hold out this share of each class, or of all rows in multilabel problems, and keep the rounds up to the
         smallest exponential loss on it.
-    n_iter_no_change : int, default=10
-        With `validation_fraction`, the number of rounds after the smallest loss until training stops.
-    n_jobs : int, optional
-        Number of threads; the result is identical for any number.
     random_state : int, RandomState or None
         Seeds the held-out rows and the estimators.
-    verbose : int, default=0
-        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------

@@ -56,28 +56,11 @@ class SmoothBoost(ColouringBooster):
     gamma : float, optional
         γ ≥ 0 of the probabilistic coding; 0 is the random coding. None tries 0, ½, 1, 2, … 16 on a fifth of each class,
         takes the smallest value with the smallest error, and trains on all rows.
-    estimator : classifier, optional
-        The weak learner: any scikit-learn classifier whose `fit` supports `sample_weight`, or a pipeline with one. X
-        can be any input it supports. None means the built-in stump.
-    decoder : str or Decoder, default="linear"
-        How margins become scores; see `OutputCodeClassifier`.
-    learning_rate : float, default=1.0
-        Factor of the coefficients; above 0 and below 2.
-    bins : "exact" or int, default="exact"
-        Thresholds of the stumps: all, or those between this number of quantiles (2 to 256) of each feature.
-    categorical_features : list of int or mask of bool, optional
-        Features that are tested for equality.
+    estimator, decoder, learning_rate, bins, categorical_features, n_iter_no_change, n_jobs, random_state, verbose :
+        As in `AdaBoostOC`.
     validation_fraction : float, optional
         Hold out this share of each class, and keep the rounds up to the smallest held-out Σ μ of wrong classes.
         None trains on all rows.
-    n_iter_no_change : int, default=10
-        With `validation_fraction`, the number of rounds after the minimum until training stops.
-    n_jobs : int, optional
-        Number of threads; the result is the same for any number.
-    random_state : int, RandomState or None
-        Seeds colourings, held-out rows and the estimator of each round.
-    verbose : int, default=0
-        1 shows the rounds and the time left, as `OutputCodeClassifier(verbose=1)` does.
 
     Attributes
     ----------

@@ -14,7 +14,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.sizes import cut_margins, numbered_as, refuse_huge
-from outputcodes._ground.validation import check_n_jobs, check_targets, check_weight, is_on_device, validated
+from outputcodes._ground.validation import (
+    check_n_jobs,
+    check_targets,
+    check_weight,
+    is_on_device,
+    naming_text,
+    validated,
+)
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
@@ -107,7 +114,8 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
                 "X is an array on a device, which only KernelSVM(device='cuda') can read: copy it to the host, by "
                 "X.get() (CuPy) or X.cpu() (PyTorch)."
             )
-        X = check_array(X, **self._checks())
+        with naming_text(self, X):
+            X = check_array(X, **self._checks())
         if self.multiplies_features:
             refuse_huge(X)
         return X

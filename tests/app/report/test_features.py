@@ -9,11 +9,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from outputcodes import AdaBoostMH, AdaBoostOC, OutputCodeClassifier
+from outputcodes import AdaBoostMH, AdaBoostOC, GradientBoost, OutputCodeClassifier
 from outputcodes.app import tables
 from outputcodes.app.report import answers, explain
 from outputcodes.app.run import build
-from outputcodes.learners import BoostedStumps, ColumnTree, KernelSVM
+from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, KernelSVM
 
 iris = load_iris(as_frame=True)
 X, y = iris.data, iris.target_names[iris.target]
@@ -23,6 +23,7 @@ LINEAR = ["ridge", "logistic", "linear-svm", LogisticRegression(max_iter=1000), 
 SUMS = [
     *(OutputCodeClassifier(one, code="dense", random_state=0) for one in [*LINEAR, "tree", BoostedStumps(20)]),
     OutputCodeClassifier(ColumnTree(max_depth=3), code="all-pairs"),
+    OutputCodeClassifier(BoostedTrees(20), code="dense", random_state=0),
     AdaBoostMH(20),
     AdaBoostOC(20, random_state=0),
 ]
@@ -59,6 +60,53 @@ def test_a_linear_classifier_without_a_code_is_explained_by_its_coefficients():
     assert parts.sum() == pytest.approx(two.decision_function(X[3:4])[0] - two.intercept_[0])
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_boosted_trees_are_explained_by_the_questions_on_the_paths_of_a_row(classes):
+    values, labels = X.to_numpy()[: 50 * classes].copy(), y[: 50 * classes]
+    values[::11, 2], values[:, 1] = np.nan, np.rint(values[:, 1] * 3)
+    model = GradientBoost(12, max_leaves=8, categorical_features=[1], validation_fraction=None, random_state=0)
+    asked = answers(model.fit(values, labels), values)
+    F = np.array(list(map(np.copy, model.forest_.staged_scores(values))))
+    steps = np.diff(F, axis=0, prepend=np.tile(model.forest_.base, (1, len(values), 1)))
+    for i, p, r in ((3, 0, 1), (70, 1, 0), (99, classes - 1, 0)):
+        expected = np.zeros(4)
+        for root, step in zip(model.forest_.roots, steps[:, :, p] - steps[:, :, r], strict=True):
+            node, here = root, np.ones(len(values), bool)
+            while (feature := followed(model.forest_.nodes, node, values)) is not None:
+                f, left = feature
+                before, here = step[here].mean(), here & (left == left[i])
+                expected[f] += step[here].mean() - before
+                node = model.forest_.nodes.left[node] + (not left[i])
+        np.testing.assert_allclose(asked.parts.parts(i, p, r), expected, atol=1e-5)
+        assert np.abs(expected).max() > 0.1
+
+
+def followed(nodes, node, values):
+    """Return the feature of a question and which rows go to the left; None at a leaf."""
+    if nodes.kind[node] == -1:
+        return None
+    f, at, n_left = nodes.feature[node], nodes.at[node], nodes.threshold[node]
+    x, known = values[:, f], ~np.isnan(values[:, f])
+    left = x <= nodes.threshold[node]
+    if nodes.kind[node] == 1:
+        pool = nodes.pool[at : at + nodes.length[node]]
+        left, known = np.isin(x, pool[: int(n_left)]), np.isin(x, pool)
+    return f, np.where(known, left, nodes.missing_left[node])
+
+
+def test_boosted_trees_of_an_older_version_count_their_leaves_alike():
+    model = GradientBoost(5, validation_fraction=None, random_state=0).fit(X, y)
+    model.forest_.rows = None
+    D = model.decision_function(X)
+    for i in (0, 75, 149):
+        assert D[i, 2] - D[i, 0] - answers(model, X).parts.parts(i, 2, 0).sum() == pytest.approx(
+            D[0, 2] - D[0, 0] - answers(model, X).parts.parts(0, 2, 0).sum()
+        )
+    more = model.set_params(n_rounds=8, warm_start=True).fit(X, y)
+    assert more.n_rounds_ == 8
+    assert "Features for" in explain(more, X.iloc[70]).summary()
+
+
 def test_other_columns_are_not_explained_by_features():
     for model in (OutputCodeClassifier(SVC()), OutputCodeClassifier("kernel-svm"), SVC()):
         found = explain(model.fit(X, y), X.iloc[70])
@@ -85,8 +133,8 @@ def test_categories_are_named_as_the_table_has_them():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"skin": np.tile(["red", "green", "blue"], 30), "mass": rng.normal(size=90)})
     table = tables.from_frame(frame, pd.Series(np.tile(["apple", "pear", "plum"], 30)))
-    for learner in ("ridge", "stumps", "tree", "maxent"):
-        code = None if learner == "maxent" else "all-pairs"
+    for learner in ("ridge", "stumps", "tree", "boosted-trees", "maxent", "gradient-boost"):
+        code = None if learner in ("maxent", "gradient-boost") else "all-pairs"
         model = build(table.schema, learner, code, rows=90).fit(table.frame, table.target)
         features = explain(model, table.frame.iloc[0]).features
         assert features[0][0] == "skin = red"

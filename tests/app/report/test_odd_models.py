@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_multilabel_classification
 
-from outputcodes import OutputCodeClassifier
+from outputcodes import GradientBoost, OutputCodeClassifier
 from outputcodes.app.report.answers import answers
 from outputcodes.decoders import Continuous
 from outputcodes.selection.metrics import row_losses
 
 
-def test_multilabel_models_are_refused_in_words():
+@pytest.mark.parametrize("model", [OutputCodeClassifier("ridge", code="one-vs-all"), GradientBoost(2)])
+def test_multilabel_models_are_refused_in_words(model):
     X, Y = make_multilabel_classification(n_samples=50, n_classes=3, random_state=0)
-    model = OutputCodeClassifier("ridge", code="one-vs-all").fit(X, Y)
     with pytest.raises(ValueError, match="one label per row"):
-        answers(model, X[:3])
+        answers(model.fit(X, Y), X[:3])
 
 
 def test_contributions_sum_to_the_scores_where_nothing_was_learned():

@@ -16,6 +16,7 @@ from outputcodes.decoders import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier
 
 Array = NDArray[np.float64]
+MULTILABEL = "the model is multilabel; explanations are for models that predict one label per row."
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ def answers(
     inputs = X
     model, X, features = _innermost(model, X)
     if isinstance(model, DecodingClassifier) and model.multilabel_:
-        raise ValueError("the model is multilabel; explanations are for models that predict one label per row.")
+        raise ValueError(MULTILABEL)
     title = " ".join(repr(model).split()) if title is None else title
     classes = np.asarray(model.classes_)
     code, margins, decoder = None, None, None
@@ -114,7 +115,10 @@ def answers(
         probabilities = decoder.probabilities(margins, read) if decoder.has_probabilities else None
         predicted = decoder.predict(margins, read)
     else:
-        predicted = np.searchsorted(classes, model.predict(X))
+        labels = np.asarray(model.predict(X))
+        if labels.ndim > 1 and labels.shape[1] > 1:
+            raise ValueError(MULTILABEL)
+        predicted = np.searchsorted(classes, labels)
         probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         scores = model.decision_function(X) if hasattr(model, "decision_function") else probabilities
         if scores is not None and scores.ndim == 1:

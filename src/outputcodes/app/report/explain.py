@@ -44,7 +44,7 @@ class Explanation:
         The row as the model was given it, in words; the first of many features.
     features : list of (feature, number)
         The features that moved the prediction, with their values, and what each adds to the margins in favour of the
-        prediction over the rival; empty where the columns are neither linear nor trees.
+        prediction over the rival; empty where the model is neither linear nor made of trees.
     """
 
     classes: NDArray[Any]

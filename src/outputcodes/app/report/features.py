@@ -10,6 +10,7 @@ from scipy import sparse
 
 from outputcodes._ground.words import shorten
 from outputcodes.app.report.values import in_a_word
+from outputcodes.boosting import GradientBoost
 from outputcodes.decoders.classifier import DecodingClassifier
 
 Array = NDArray[np.float64]
@@ -27,7 +28,8 @@ class FeatureParts:
     Parameters
     ----------
     model : a fitted classifier
-        Columns that are linear, stumps or trees, or a classifier with one vector of coefficients per class.
+        Columns that are linear, stumps or trees, boosted trees, or a classifier with one vector of coefficients per
+        class.
     X : the rows as they reach the classifier
     names : list of str or None
         Those of the features of X.
@@ -63,6 +65,10 @@ class FeatureParts:
             direction = (M[predicted].astype(np.float64) - M[rival]) / 2
             found: Array | None = self.model.columns_.feature_parts(x, direction)
             return found
+        if isinstance(self.model, GradientBoost):
+            direction = np.zeros(len(self.model.classes_))
+            direction[predicted], direction[rival] = 1.0, -1.0
+            return self.model.forest_.feature_parts(x, direction)
         weights = _class_weights(self.model)
         return None if weights is None else (weights[predicted] - weights[rival]) * x
 

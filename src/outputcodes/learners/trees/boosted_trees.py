@@ -33,18 +33,12 @@ class BoostedTrees(SharedLearner):
 
     Parameters
     ----------
-    n_rounds : int, default=500
-        The largest number of rounds, those after the held-out rows joined included.
-    learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features, monitor :
-        As in `GradientBoost`.
+    n_rounds, learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features :
+        As in `GradientBoost`, and so are `validation_fraction`, `n_iter_no_change` and `monitor`.
     l2 : float or "auto", default="auto"
         The penalty on the values of leaves; "auto" is 1.
     sketch : int, default=6
         How many columns of random signs a tree sees; with at most as many columns in the code it sees all gradients.
-    validation_fraction : float or None, default=0.1
-        The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
-        rounds on all rows follow. None runs all `n_rounds` on all rows.
-    n_iter_no_change : int, default=10
     n_jobs : int, optional
         The number of threads of the binary classifier's own `fit`. `OutputCodeClassifier` has its own `n_jobs`.
     random_state : int, optional
@@ -167,6 +161,10 @@ class FittedBoostedTrees(FittedColumns):
     def feature_importances(self) -> Array:
         """Return the share of each feature in what all questions gained, (d,)."""
         return self.forest.feature_importances()
+
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) how the questions about each feature change the margins from the roots to the leaves of x."""
+        return self.forest.feature_parts(x, direction)
 
     def _features(self, X: Any, rows: Rows | None) -> Array:
         if isinstance(X, Binned):

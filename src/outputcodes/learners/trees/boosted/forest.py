@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes._histograms.questions import AXIS, LEAF, Nodes, empty_nodes
+from outputcodes._histograms.questions import AXIS, LEAF, Nodes, empty_nodes, goes_left
 
 Array = NDArray[np.float64]
 
@@ -25,12 +25,17 @@ class Leaves(NamedTuple):
 
 
 class TreeOfRound(NamedTuple):
-    """A tree as a round keeps it; `leaf` is the number of the leaf at each node, or -1; `gain` that of its question."""
+    """A tree as a round keeps it.
+
+    `leaf` is the number of the leaf at each node, or -1, `gain` that of its question; `rows` are the numbers of
+    training rows in the leaves.
+    """
 
     nodes: Nodes
     leaf: NDArray[np.int64]
     leaves: Leaves
     gain: Array
+    rows: NDArray[np.int64]
     roots: NDArray[np.int64] = np.zeros(1, np.int64)
 
 
@@ -48,6 +53,8 @@ class BoostedForest:
     leaves : Leaves
     gain : ndarray of shape (n_nodes,)
         What each question gained.
+    rows : ndarray of shape (n_leaves,) or None
+        Training rows in each leaf; None for a forest that was saved by version 0.1.
     n_features : int
     """
 
@@ -56,6 +63,7 @@ class BoostedForest:
     leaf: NDArray[np.int64]
     leaves: Leaves
     gain: Array
+    rows: NDArray[np.int64] | None = None
 
     def __init__(self, base: Array, parts: Sequence[TreeOfRound | BoostedForest], n_features: int) -> None:
         """Join trees, or the trees of other forests, in their order."""
@@ -80,6 +88,8 @@ class BoostedForest:
             np.concatenate([np.zeros(0, np.float32), *(part.leaves.values for part in parts)]),
         )
         self.gain = np.concatenate([np.zeros(0), *(part.gain for part in parts)])
+        rows = [part.rows for part in parts if part.rows is not None]
+        self.rows = np.concatenate([np.zeros(0, np.int64), *rows]) if len(rows) == len(parts) else None
 
     def scores(self, X: Array) -> Array:
         """Return (n, width) scores."""
@@ -108,6 +118,17 @@ class BoostedForest:
         asked = self.nodes.kind != LEAF
         gained: Array = np.bincount(self.nodes.feature[asked], self.gain[asked], self.n_features).astype(np.float64)
         return gained / gained.sum() if gained.any() else gained
+
+    def feature_parts(self, x: Array, direction: Array) -> Array:
+        """Return (d,) how the questions about each feature change scores @ direction from the roots to the leaves of x.
+
+        A node stands for the mean of the training rows that reached it.
+        """
+        n_leaves, parts = len(self.leaves.starts) - 1, np.zeros(self.n_features)
+        rows = np.ones(n_leaves, np.int64) if self.rows is None else self.rows
+        means, counts = np.zeros((2, len(self.leaf)))
+        add_parts(x, direction, self.roots, self.nodes, self.leaf, self.leaves, rows, means, counts, parts)
+        return parts
 
 
 def sparse_leaves(values: NDArray[np.float32]) -> Leaves:
@@ -151,3 +172,27 @@ def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
                 else:
                     for q in range(first, last):
                         F[i, leaves.where[q]] += leaves.values[q]
+
+
+@njit(**ENTRY)
+def add_parts(x, direction, roots, nodes, leaf, leaves, rows, means, counts, parts):  # type: ignore[no-untyped-def]
+    """Add the change of the mean value by each question on the paths of a row to the part of its feature.
+
+    `means` and `counts` are room for the mean value of each node in a direction, and for its number of rows.
+    """
+    for node in range(len(leaf) - 1, -1, -1):  # children have larger numbers
+        own, left = leaf[node], nodes.left[node]
+        if own >= 0:
+            counts[node], means[node] = rows[own], 0.0
+            for q in range(leaves.starts[own], leaves.starts[own + 1]):
+                means[node] += direction[leaves.where[q]] * leaves.values[q]
+        else:
+            counts[node] = counts[left] + counts[left + 1]
+            total = counts[left] * means[left] + counts[left + 1] * means[left + 1]
+            means[node] = total / counts[node]
+    for root in roots:
+        node = root
+        while nodes.kind[node] != LEAF:
+            child = nodes.left[node] if goes_left(x, node, nodes) else nodes.left[node] + 1
+            parts[nodes.feature[node]] += means[child] - means[node]
+            node = child

@@ -14,14 +14,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes._histograms.vector_growth import GrowingTree
+from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]
 
 
-class LogisticColumns:
+class LogisticColumns(BoostedLoss):
     """The margins of all rows in all columns.
 
     Parameters
@@ -43,30 +43,9 @@ class LogisticColumns:
         self.base = np.log((plus + few) / (minus + few)) / 2
         self.F = np.tile(self.base.astype(np.float32), (len(y), 1))
 
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return len(self.base)
-
     def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """Start from margins (n, L) of earlier rounds, and from what these started from."""
         self.base, self.F = base, F.astype(np.float32)
-
-    @property
-    def lanes(self) -> int:
-        """The number of columns."""
-        return self.width
-
-    def step(
-        self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
-    ) -> None:
-        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-        self._step(tree.order, tree.leaves, leaves, (True, np.float32(rate), np.float32(l2)), values, sketch)
-
-    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
-        """Take the steps that all leaves have, and sketch the gradients that result."""
-        known = False, np.float32(0), np.float32(0)
-        self._step(order, segments, range(len(segments)), known, values, sketch)
 
     def _step(
         self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch

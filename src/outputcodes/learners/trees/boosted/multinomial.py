@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes._histograms.vector_growth import GrowingTree
+from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -28,7 +28,7 @@ MANY = 64
 Rows = NDArray[np.intp]
 
 
-class Multinomial:
+class Multinomial(BoostedLoss):
     """The probabilities of all rows, which boosting moves towards their classes.
 
     Parameters
@@ -52,11 +52,6 @@ class Multinomial:
         self.P[:, :k] = np.exp(self.base)
 
     @property
-    def width(self) -> int:
-        """The number of classes."""
-        return len(self.base)
-
-    @property
     def lanes(self) -> int:
         """The length of a row of P."""
         return len(self.least)
@@ -64,17 +59,6 @@ class Multinomial:
     def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """Start from scores (n, k) of earlier rounds, and from what these started from."""
         self.base, self.P[:, : self.width] = base, np.maximum(softmax(F, axis=1), LEAST)
-
-    def step(
-        self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
-    ) -> None:
-        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-        self._step(tree.order, tree.leaves, leaves, (True, np.float32(rate), np.float32(l2)), values, sketch)
-
-    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
-        """Take the steps that all leaves have, and sketch the gradients that result."""
-        known = False, np.float32(0), np.float32(0)
-        self._step(order, segments, range(len(segments)), known, values, sketch)
 
     def _step(
         self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
@@ -106,7 +90,7 @@ def sum_losses(P, scale, y, weight, rows):  # type: ignore[no-untyped-def]
         row, own = P[i], P[i, y[i]]
         best = own
         for c in range(len(row)):
-            best = max(best, row[c])
+            best = row[c] if row[c] > best else best  # `max` would be compiled apart
         missed = best > own
         for c in range(y[i]):
             # Of equal ones the first class is the answer.

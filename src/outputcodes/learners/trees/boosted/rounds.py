@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,10 +17,11 @@ from outputcodes._ground.blocks import Run, threads
 from outputcodes._ground.choosing import clearly_less
 from outputcodes._ground.folds import deck_of
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.vector_growth import Grower, values_above
+from outputcodes._histograms.vector_growth import FIRST, LAST, Grower, values_above
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, pack
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
+from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.settings import Settings
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
@@ -32,29 +33,6 @@ NUMBERS_AT_A_TIME = 1 << 19
 FINISH = 0.2
 # Seeds the choice of features apart from that of sketches.
 ASKED = 1
-
-
-class BoostedLoss(Protocol):
-    """What the rounds lower: `Multinomial` or `LogisticColumns`."""
-
-    base: NDArray[np.float64]
-
-    @property
-    def width(self) -> int:
-        """The number of classes, or of columns."""
-
-    @property
-    def lanes(self) -> int:
-        """The length of what it takes and returns for each row or leaf, which may be padded."""
-
-    def step(self, tree: Any, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch) -> None:
-        """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-
-    def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
-        """Take the steps that all leaves have, and sketch the gradients that result."""
-
-    def loss(self, rows: Rows) -> tuple[float, float]:
-        """Return the mean loss and the share of errors of some rows."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +160,8 @@ class _Rounds:
         nodes, leaf, gain = self.grower.questions()
         unit = vectors.gradient_unit**2 / vectors.curvature_unit / len(self.sketch.code)
         leaves = sparse_leaves(self.values.steps[:n_leaves, : self.loss.width])
-        self.trees.append(TreeOfRound(nodes, leaf, leaves, gain * unit))
+        rows = np.diff(tree.leaves[:n_leaves, FIRST : LAST + 1], axis=1).ravel()
+        self.trees.append(TreeOfRound(nodes, leaf, leaves, gain * unit, rows))
         progress.reached(t + 1, settings.n_rounds, "rounds")
         return True
 
