@@ -93,8 +93,8 @@ def with_excerpts(text: str) -> str:
 
 
 def highlighted(text: str) -> str:
-    """Let examples with prompts be read as what they are."""
-    return re.sub(r"```python\n(?=>>>)", "```pycon\n", text)
+    """Let examples with prompts be read as what they are, without the empty line at their end that doctest needs."""
+    return re.sub(r"```python\n(>>>.*?)\n+```", r"```pycon\n\1\n```", text, flags=re.S)
 
 
 def with_other_pages(topics: str) -> str:
