@@ -51,7 +51,7 @@ SCRIPTS = {
     "mnist": Script(("mnist",), 4),
     "calibration": Script(("calibration",), 5),
     "trees": Script(tuple(f"trees_{p}" for p in ("growing", "columns", "unpruned", "pruned", "growth")), 5),
-    "onnx_models": Script(("onnx_agreement", "onnx_speed"), 6),
+    "onnx_models": Script(("onnx_agreement", "onnx_speed"), 10),
     "boosting": Script(tuple(f"boosting_{p}" for p in ("rounds", "labels", "large", "growth")), 6),
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),

@@ -14,16 +14,24 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.pipeline import Pipeline
 
 import outputcodes
 from outputcodes import DecisionTree, MulticlassSVC, OutputCodeClassifier
 from outputcodes.app import persistence
 from outputcodes.app.run import build
-from outputcodes.app.tables import infer
+from outputcodes.app.run.race.winner import view_of
+from outputcodes.app.tables import Column, Schema, infer
 from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS, Continuous, Coupling
 from outputcodes.direct import NearestCentroids
 from outputcodes.learners import LEARNERS
+from outputcodes.selection import CONTESTANTS
+from outputcodes.selection.probable import ScoresAsProbabilities
+from outputcodes.selection.race import contestants
+from outputcodes.selection.race.blend import Blend
+from outputcodes.selection.race.contestants import Entry
+from outputcodes.selection.race.views import kinds_of, plain_table
 
 FOLDER = Path(__file__).parent / "app" / "saved_models"
 EXPECTED = FOLDER / "expected.json"
@@ -50,6 +58,31 @@ def table():
     return frame, np.array(["a", "b", "c", "d"])[y], frame[:8]
 
 
+def notes():
+    """Return a table of sentences, its classes, and eight rows to predict."""
+    _, y, _ = sample()
+    words = np.array(["red rose", "blue tulip", "a tree", "the red house"], dtype=object)
+    frame = pd.DataFrame({"note": [f"{words[c]} and {words[i % 3]}" for i, c in enumerate(y)]})
+    return frame, np.array(["a", "b", "c", "d"])[y], frame[:8]
+
+
+def winner_of_a_race(schema, frame, y):
+    """Return an average of two models behind the step of a race, as `outputcodes fit` saves it."""
+    classes, numbers = np.unique(y, return_inverse=True)
+    plain = plain_table(view_of(schema).transform(frame))
+    members = []
+    for name, parameters in (("logistic", {}), ("gradient-boost", {"classifier__n_rounds": 4})):
+        entry = Entry(name, "all-pairs" if name == "logistic" else "", tuple(parameters.items()))
+        members.append(contestants.build(CONTESTANTS[name], entry, plain, kinds_of(plain), 0).fit(plain, numbers))
+    blend = Blend(members, [1.5, 0.7], [0.0, 0.01], [0.25, 0.75], classes.tolist())
+    return Pipeline([("table", view_of(schema)), ("classifier", blend)])
+
+
+def rows_of(name):
+    """Return the rows that a kind of model predicts."""
+    return notes()[2] if name == "table-words" else table()[2] if name.startswith("table-") else sample()[2]
+
+
 def kinds():
     """Return a function for each kind of model, by name: those of the tables of names, and some more."""
     made = {f"learner-{name}": lambda name=name: OutputCodeClassifier(name, random_state=0) for name in LEARNERS}
@@ -72,15 +105,24 @@ def kinds():
         "direct-tree-oblique": lambda: DecisionTree(("axis", "oblique", "sphere"), min_region=8),
         "table-linear-svm": lambda: "linear-svm",
         "table-stumps": lambda: "stumps",
+        "table-words": lambda: "ridge",
+        "table-race": lambda: "race",
+        "scores-as-probabilities": lambda: ScoresAsProbabilities(MulticlassSVC()),
     }
 
 
 def fitted(name, make):
     """Return a fitted model, and rows to predict."""
     model = make()
+    if name == "table-words":
+        frame, y, rows = notes()
+        schema = Schema((Column("note", "words"),), "class", ("a", "b", "c", "d"))
+        return build(schema, model).fit(schema.conform(frame), y), rows, schema
     if name.startswith("table-"):
         frame, y, rows = table()
         schema = infer(frame, "class", ("a", "b", "c", "d"))
+        if model == "race":
+            return winner_of_a_race(schema, schema.conform(frame), y), schema.conform(rows), schema
         return build(schema, model).fit(schema.conform(frame), y), rows, schema
     X, y, rows = sample()
     if name in ("learner-stumps", "learner-boosted-trees"):

@@ -40,4 +40,6 @@ def test_the_workflows_do_what_the_commands_do():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         called = set(re.findall(r"run: make ([\w-]+)", path.read_text(encoding="utf-8")))
         assert called <= targets, (path.name, called - targets)
-    assert "sudo .ci/run" in text_of(".github/workflows/ci.yml")
+        assert called, path.name
+    assert 'sudo env "PATH=$PATH" .ci/run' in text_of(".github/workflows/ci.yml")
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111

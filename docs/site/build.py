@@ -93,8 +93,17 @@ def with_excerpts(text: str) -> str:
 
 
 def highlighted(text: str) -> str:
-    """Let examples with prompts be read as what they are."""
-    return re.sub(r"```python\n(?=>>>)", "```pycon\n", text)
+    """Let examples with prompts be read as what they are, without the empty line at their end that doctest needs."""
+    return re.sub(r"```python\n(>>>.*?)\n+```", r"```pycon\n\1\n```", text, flags=re.S)
+
+
+def with_other_pages(topics: str) -> str:
+    """Return the page of topics with all pages of docs/ that no page of the site lists, so that none is forgotten."""
+    lists = "".join(path.read_text(encoding="utf-8") for path in (HERE / "pages").glob("*.md"))
+    listed = {name for block in re.findall(r"\{toctree\}(.*?)(?:```|:::)", lists, re.S) for name in block.split()}
+    others = sorted({path.stem for path in (ROOT / "docs").glob("*.md")} - listed - {"index"})
+    end = topics.rindex("```")
+    return topics[:end] + "".join(f"{name}\n" for name in others) + topics[end:]
 
 
 def collect() -> None:
@@ -112,6 +121,7 @@ def collect() -> None:
             shutil.copy(source, target)
         elif source.suffix == ".md" and place not in ("README.md", "docs/index.md"):
             text = with_excerpts(relinked(source.read_text(encoding="utf-8"), place, names))
+            text = with_other_pages(text) if name == "topics.md" else text
             target.write_text(highlighted(text), encoding="utf-8")
         elif source.is_file() and source.suffix != ".md":
             language = "python" if source.suffix == ".py" else "text"

@@ -36,6 +36,8 @@ default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# Methods are listed beside the page of their class.
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 myst_heading_anchors = 4
 # Comments of pages are for those who edit them.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes.app.export.columns import exported_margins
 from outputcodes.app.export.decoders import exported_choice, exported_scores
 from outputcodes.app.export.errors import refuse
+from outputcodes.app.export.foreign import SCORES_AND_PROBABILITIES
 from outputcodes.app.export.graph import INT64, Graph, Value
 from outputcodes.app.export.kernels import expanded
 from outputcodes.app.export.posteriors import exported_probabilities
@@ -22,6 +23,7 @@ from outputcodes.boosting.gradient import GRAIN
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.direct import DecisionTree, MulticlassSVC, NearestCentroids
+from outputcodes.selection.probable import ScoresAsProbabilities
 
 
 class Outputs(NamedTuple):
@@ -45,7 +47,7 @@ def decoded(g: Graph, X: Value, model: DecodingClassifier) -> Outputs:
     if model.multilabel_:
         return Outputs(_indicators(g, D), D, P)
     best = exported_choice(g, D, F, decoder, M)
-    return Outputs(_labels(g, model.classes_, best), _decision(g, D, k), P)
+    return Outputs(labels(g, model.classes_, best), _decision(g, D, k), P)
 
 
 def _gradient_boost(g: Graph, X: Value, model: GradientBoost) -> Outputs:
@@ -53,7 +55,7 @@ def _gradient_boost(g: Graph, X: Value, model: GradientBoost) -> Outputs:
     if model.targets_.multilabel:
         return Outputs(_indicators(g, F), F, g("Sigmoid", g("Mul", F, 2.0)))
     best = g("ArgMax", F, axis=1, keepdims=0)
-    return Outputs(_labels(g, model.classes_, best), _decision(g, F, len(model.classes_)), g("Softmax", F, axis=1))
+    return Outputs(labels(g, model.classes_, best), _decision(g, F, len(model.classes_)), g("Softmax", F, axis=1))
 
 
 def _multiclass_svc(g: Graph, X: Value, model: MulticlassSVC) -> Outputs:
@@ -62,14 +64,14 @@ def _multiclass_svc(g: Graph, X: Value, model: MulticlassSVC) -> Outputs:
     else:
         D = expanded(g, X, *model.expansion())
     best = g("ArgMax", D, axis=1, keepdims=0)
-    return Outputs(_labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
+    return Outputs(labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
 
 
 def _nearest_centroids(g: Graph, X: Value, model: NearestCentroids) -> Outputs:
     weights, intercepts = model.linear_terms()
     D = g("Add", g("MatMul", X, weights.toarray() if sparse.issparse(weights) else weights), intercepts)
     best = g("ArgMax", D, axis=1, keepdims=0)
-    return Outputs(_labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
+    return Outputs(labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
 
 
 def _decision_tree(g: Graph, X: Value, model: DecisionTree) -> Outputs:
@@ -78,10 +80,24 @@ def _decision_tree(g: Graph, X: Value, model: DecisionTree) -> Outputs:
     reached = g("Squeeze", leaves, np.array([1]))
     best = g("Gather", tree.labels[at_leaf].astype(np.int64), reached, axis=0)
     P = g("Gather", tree.probabilities[at_leaf], reached, axis=0)
-    return Outputs(_labels(g, model.classes_, best), None, P)
+    return Outputs(labels(g, model.classes_, best), None, P)
 
 
-def _labels(g: Graph, classes: NDArray[Any], best: Value) -> str:
+def _foreign(g: Graph, X: Value, model: Any) -> Outputs:
+    D, P = SCORES_AND_PROBABILITIES[type(model)](g, X, model)
+    return Outputs(labels(g, model.classes_, g("ArgMax", P, axis=1, keepdims=0)), D, P)
+
+
+def _with_probabilities(g: Graph, X: Value, model: ScoresAsProbabilities) -> Outputs:
+    found = exported_classifier(g, X, model.estimator_)
+    assert found.scores is not None  # it was trained by them
+    k = len(model.classes_)
+    D = found.scores if k > 2 else g("MatMul", g("Unsqueeze", found.scores, np.array([1])), np.array([[-0.5, 0.5]]))
+    return Outputs(found.label, g("Identity", D), exported_probabilities(g, D, model.softmax_, k))
+
+
+def labels(g: Graph, classes: NDArray[Any], best: Value) -> str:
+    """Return the labels of class numbers (n,)."""
     return g("Gather", label_values(classes), best, axis=0)
 
 
@@ -124,7 +140,18 @@ CLASSIFIERS: dict[type, Callable[[Graph, Value, Any], Outputs]] = {
     MulticlassSVC: _multiclass_svc,
     DecisionTree: _decision_tree,
     NearestCentroids: _nearest_centroids,
+    ScoresAsProbabilities: _with_probabilities,
 }
+# Those of scikit-learn, for which skl2onnx has converters of its own.
+FOREIGN: dict[type, Callable[[Graph, Value, Any], Outputs]] = dict.fromkeys(SCORES_AND_PROBABILITIES, _foreign)
+
+
+def exported_classifier(g: Graph, X: Value, model: Any) -> Outputs:
+    """Return the outputs of a fitted classifier of numbers."""
+    known = CLASSIFIERS | FOREIGN
+    if type(model) not in known:
+        raise refuse(model, "has no converter", f"one of {', '.join(kind.__name__ for kind in known)}")
+    return known[type(model)](g, X, model)
 
 
 def output_names(model: Any) -> list[str]:

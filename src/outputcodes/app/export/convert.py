@@ -8,14 +8,28 @@ import numpy as np
 from skl2onnx import convert_sklearn
 from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
 from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from outputcodes.app.export.classifiers import CLASSIFIERS
-from outputcodes.app.export.converters import OURS, convert_transformer, register, transformer_shapes
+from outputcodes.app.export.classifiers import CLASSIFIERS, FOREIGN
+from outputcodes.app.export.converters import (
+    OURS,
+    classifier_shapes,
+    convert_classifier,
+    convert_transformer,
+    parse_classifier,
+    register,
+    transformer_shapes,
+)
 from outputcodes.app.export.door import onnx_inputs
 from outputcodes.app.export.errors import refuse
-from outputcodes.app.export.graph import OPSETS
+from outputcodes.app.export.graph import OPSETS, TREES
 from outputcodes.app.export.preprocessing import TRANSFORMERS
+from outputcodes.app.export.tables import columns_of
+from outputcodes.app.tables import AsNumbersAndCategories
+from outputcodes.app.tables.preprocessing import Bounded
+from outputcodes.selection import Race
+from outputcodes.selection.race.blend import Blend
 
 # The types of the columns of tables, by the kinds of `outputcodes.app.tables`.
 KINDS = {"number": DoubleTensorType, "date": Int64TensorType, "category": StringTensorType, "words": StringTensorType}
@@ -26,20 +40,30 @@ def converted(model: Any, X: Any = None) -> Any:
     while hasattr(model, "best_estimator_"):
         model = model.best_estimator_
     check_is_fitted(model)
-    last = model[-1] if hasattr(model, "steps") else model
-    if type(last) not in CLASSIFIERS:
-        raise refuse(last, "has no converter", f"one of {', '.join(kind.__name__ for kind in CLASSIFIERS)}")
-    register()
-    ours = [kind for kind in TRANSFORMERS if kind not in OURS]
     types = _input_types(model, X)
+    if isinstance(model, Race):
+        model = _of_race(model)
+    last = model[-1] if hasattr(model, "steps") else model
+    known = (*CLASSIFIERS, *FOREIGN, Blend)
+    if type(last) not in known:
+        raise refuse(last, "has no converter", f"one of {', '.join(kind.__name__ for kind in known)}")
+    register()
+    transformers = [kind for kind in TRANSFORMERS if kind not in OURS]
     try:
         found = convert_sklearn(
             model,
             name=type(last).__name__,
             initial_types=types,
-            target_opset=OPSETS,
-            custom_conversion_functions=dict.fromkeys(ours, convert_transformer),
-            custom_shape_calculators=dict.fromkeys(ours, transformer_shapes),
+            target_opset={domain: OPSETS[domain] for domain in ("", TREES)},
+            custom_conversion_functions={
+                **dict.fromkeys(transformers, convert_transformer),
+                **dict.fromkeys(FOREIGN, convert_classifier),
+            },
+            custom_shape_calculators={
+                **dict.fromkeys(transformers, transformer_shapes),
+                **dict.fromkeys(FOREIGN, classifier_shapes),
+            },
+            custom_parsers=dict.fromkeys(FOREIGN, parse_classifier),
             options={id(last): {"zipmap": False}},
         )
     except (RuntimeError, NotImplementedError) as error:
@@ -49,18 +73,44 @@ def converted(model: Any, X: Any = None) -> Any:
     return found
 
 
+def _of_race(race: Race) -> Any:
+    """The winner of a race; before it a step that makes numbers of arrays of any type."""
+    if hasattr(race, "feature_names_in_"):
+        return race.model_
+    numbers = Bounded().fit(np.empty((1, race.n_features_in_)))
+    return Pipeline([("numbers", numbers), ("classifier", race.model_)])
+
+
 def _input_types(model: Any, X: Any) -> list[tuple[str, Any]]:
     first = model[0] if hasattr(model, "steps") else model
-    if isinstance(first, ColumnTransformer) and hasattr(first, "feature_names_in_"):
-        if X is not None and hasattr(X, "columns"):
-            tensors = onnx_inputs(X[list(first.feature_names_in_)])
-            return [(name, _tensor_type(values.dtype)([None, 1])) for name, values in tensors.items()]
+    if isinstance(first, AsNumbersAndCategories):
+        lists = {"number": first.numbers, "date": first.dates, "category": first.categories, "words": first.words}
+        return _table_types(columns_of(first), {name: kind for kind, names in lists.items() for name in names}, X)
+    if hasattr(first, "feature_names_in_") and isinstance(first, ColumnTransformer):
         kinds = {name: kind for kind, _, names in first.transformers_ for name in np.atleast_1d(names)}
-        if X is None and set(kinds.values()) <= set(KINDS):
-            return [(str(name), KINDS[kinds[name]]([None, 1])) for name in first.feature_names_in_]
-        raise refuse("The pipeline", "takes tables of unknown types", "to_onnx(model, X) with a data frame X")
+        return _table_types(list(first.feature_names_in_), kinds, X)
+    if hasattr(first, "feature_names_in_") and isinstance(first, Race):
+        names = list(first.feature_names_in_)
+        for name in names if hasattr(X, "columns") else ():
+            if getattr(X[name].dtype, "kind", "O") == "b":
+                raise refuse(f"The column {name!r}", "has the type bool", "numbers, before the race")
+        return _table_types(names, dict.fromkeys(names, "unknown"), X)
     dtype = np.dtype(np.float64) if X is None else np.asarray(X[:1]).dtype
-    return [("X", _tensor_type(dtype)([None, int(model.n_features_in_)]))]
+    return [("X", _tensor_type(dtype)([None, _width(model)]))]
+
+
+def _width(model: Any) -> int:
+    return int(getattr(model, "estimator_", model).n_features_in_)
+
+
+def _table_types(names: list[str], kinds: dict[str, str], X: Any) -> list[tuple[str, Any]]:
+    """The types of the columns of a table: those of a sample, or by their kinds."""
+    if X is not None and hasattr(X, "columns"):
+        tensors = onnx_inputs(X[names])
+        return [(name, _tensor_type(values.dtype)([None, 1])) for name, values in tensors.items()]
+    if X is None and set(kinds.values()) <= set(KINDS):
+        return [(str(name), KINDS[kinds[name]]([None, 1])) for name in names]
+    raise refuse("The model", "takes tables of unknown types", "to_onnx(model, X) with a data frame X")
 
 
 def _name_inputs(graph: Any, names: list[str]) -> None:

@@ -148,7 +148,7 @@ def _continuous(g: Graph, F: Value, decoder: Continuous, M: Matrix) -> str:
 
 
 def _search(g: Graph, F: Value, decoder: Decoder, M: Matrix) -> str:
-    raise refuse(decoder, "searches a tree, level by level", "another decoder or another code")
+    raise refuse(decoder, "searches a tree, level by level", "code='one-vs-all', or another that has no nodes")
 
 
 # To export another kind of decoder, add its line.

@@ -22,11 +22,12 @@ def to_onnx(model: Any, X: Any = None) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        `OutputCodeClassifier`, a booster, `MulticlassSVC` or `DecisionTree`, alone, as the best estimator of a search,
-        or at the end of a pipeline, such as `outputcodes fit` saves.
+        `OutputCodeClassifier`, a booster, `MulticlassSVC`, `NearestCentroids` or `DecisionTree`, alone, as the best
+        estimator of a search, or at the end of a pipeline; a `selection.Race`; or what `outputcodes fit` saves.
     X : array or data frame, optional
-        A sample, of which only the type counts. By default numbers are doubles. With a float32 array, the input is
-        float32, and rows that rounding moves across a threshold of a tree may get another class.
+        A sample, of which only the types count. By default numbers are doubles. With a float32 array, the input is
+        float32, and rows that rounding moves across a threshold of a tree may get another class. A race that was run on
+        a data frame needs one.
 
     Returns
     -------

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
 # Operators of these versions are in onnxruntime 1.14 and later; skl2onnx writes no newer ones of the second domain.
-OPSETS = {"": 18, "ai.onnx.ml": 3}
-TREES = "ai.onnx.ml"
-DOUBLE, INT64, BOOL = TensorProto.DOUBLE, TensorProto.INT64, TensorProto.BOOL
+OPSETS = {"": 18, "ai.onnx.ml": 3, "com.microsoft": 1}
+TREES, TOKENS = "ai.onnx.ml", "com.microsoft"
+DOUBLE, FLOAT, INT64, BOOL = TensorProto.DOUBLE, TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 Value = str | float | NDArray[Any]
+
+
+class Features(NamedTuple):
+    """Neighbouring columns of a table: the name of a matrix (n, width), and what is in it; dates are whole numbers."""
+
+    name: str
+    width: int
+    kind: Literal["number", "text", "date"] = "number"
 
 
 class Graph:
@@ -29,21 +37,21 @@ class Graph:
     def __call__(self, operator: str, *values: Value, domain: str = "", **attributes: Any) -> str:
         """Add a node with one output, and return the name of this output."""
         name: str = self.scope.get_unique_variable_name(operator.lower())
-        self._add(operator, values, name, domain, attributes)
+        self._add(operator, values, [name], domain, attributes)
         return name
 
     def named(self, name: str, value: Value) -> None:
         """Let the value be an output of the converter."""
-        self._add("Identity", (value,), name, "", {})
+        self._add("Identity", (value,), [name], "", {})
 
     def _add(
-        self, operator: str, values: tuple[Value, ...], name: str, domain: str, attributes: dict[str, Any]
+        self, operator: str, values: tuple[Value, ...], names: list[str], domain: str, attributes: dict[str, Any]
     ) -> None:
         inputs = [value if isinstance(value, str) else self.constant(value) for value in values]
         self.container.add_node(
             operator,
             inputs,
-            [name],
+            names,
             op_domain=domain,
             op_version=OPSETS[domain],
             name=self.scope.get_unique_operator_name(operator),
@@ -69,6 +77,12 @@ class Graph:
     def largest(self, value: Value, axis: int = 1) -> str:
         """Return the maxima along an axis, which stays as one of length 1."""
         return self("ReduceMax", value, np.array([axis]), keepdims=1)
+
+    def smallest(self, value: Value, count: int) -> tuple[str, str]:
+        """Return the smallest values (n, count) of each row, the smallest first, and their places."""
+        names = [self.scope.get_unique_variable_name(name) for name in ("smallest", "place")]
+        self._add("TopK", (value, np.array([count])), names, "", {"axis": 1, "largest": 0, "sorted": 1})
+        return names[0], names[1]
 
     def total(self, value: Value, axis: int = 1, keep: bool = False) -> str:
         """Return the sums along an axis."""

@@ -26,10 +26,12 @@ VALUES_AT_A_TIME = 1024
 LARGEST_CONSTANT = 1 << 30
 
 
-def leaves_of(g: Graph, X: Value, n_features: int, nodes: Nodes, roots: Rows) -> tuple[str, Rows]:
+def leaves_of(
+    g: Graph, X: Value, n_features: int, nodes: Nodes, roots: Rows, right: Rows | None = None
+) -> tuple[str, Rows]:
     """Return the number of the leaf (n, T) that each row reaches in each tree, and the node at each number.
 
-    Leaves are numbered tree by tree.
+    Leaves are numbered tree by tree. `right` are the nodes on the right, by default those behind the ones on the left.
     """
     X, nodes = _with_thresholds_only(g, X, n_features, nodes)
     stops = np.append(roots[1:], len(nodes.kind))
@@ -37,6 +39,7 @@ def leaves_of(g: Graph, X: Value, n_features: int, nodes: Nodes, roots: Rows) ->
     number = np.arange(len(tree)) - roots[tree]
     inner = nodes.kind != LEAF
     left = np.where(inner, nodes.left - roots[tree], 0)
+    right = left + 1 if right is None else right - roots[tree]
     at_leaf = np.flatnonzero(~inner)
     first = np.searchsorted(at_leaf, roots)
     within = np.arange(len(at_leaf)) - first[tree[at_leaf]]
@@ -52,7 +55,7 @@ def leaves_of(g: Graph, X: Value, n_features: int, nodes: Nodes, roots: Rows) ->
         nodes_modes=["BRANCH_LEQ" if one else "LEAF" for one in inner],
         nodes_values_as_tensor=numpy_helper.from_array(np.where(inner, nodes.threshold, 0.0)),
         nodes_truenodeids=left.tolist(),
-        nodes_falsenodeids=np.where(inner, left + 1, 0).tolist(),
+        nodes_falsenodeids=np.where(inner, right, 0).tolist(),
         nodes_missing_value_tracks_true=(inner & nodes.missing_left).astype(int).tolist(),
         target_treeids=tree[at_leaf].tolist(),
         target_nodeids=number[at_leaf].tolist(),
