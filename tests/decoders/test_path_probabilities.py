@@ -181,7 +181,7 @@ def test_no_rows_have_no_classes():
 def test_other_codes_and_other_trees_are_refused():
     with pytest.raises(ValueError, match="PathProbabilities searches the nodes of a tree code"):
         fitted([1.0]).predict(np.zeros((1, 3)), np.eye(3))
-    with pytest.raises(ValueError, match=r"fitted on trees of 2 levels, and these have 1"):
+    with pytest.raises(ValueError, match=r"fitted on 2 levels, and this tree has 1"):
         fitted([1.0, 1.0]).predict(np.zeros((1, 3)), flat(3))
 
 

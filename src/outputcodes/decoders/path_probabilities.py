@@ -129,7 +129,7 @@ class PathProbabilities(TreeSearch):
             raise ValueError(reason)
         if len(self.temperature_) != code.depth:
             raise ValueError(
-                f"PathProbabilities was fitted on trees of {len(self.temperature_)} levels, and these have {code.depth}."
+                f"PathProbabilities was fitted on {len(self.temperature_)} levels, and this tree has {code.depth}."
             )
 
     def contributions(self, F: ArrayLike, M: Any) -> Array | None:
