@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from outputcodes import OutputCodeClassifier
 from outputcodes._ground.tree_code import flat
 from outputcodes.codes import AllPairs, Tree
-from outputcodes.decoders import Coupling
+from outputcodes.decoders import Coupling, as_decoder
 from outputcodes.learners import LinearSVM
 
 
@@ -73,21 +73,16 @@ def test_decoders_that_read_the_whole_code_are_refused_at_a_stated_size(monkeypa
 
 def test_the_matrix_of_20000_classes_is_refused():
     # 400 million entries, and several arrays of as many float64.
-    assert "refused above 33554432" in OutputCodeClassifier(decoder="hamming")._decoder_asked_for().too_large(
-        flat(20_000)
-    )
+    assert "refused above 33554432" in as_decoder("hamming").too_large(flat(20_000))
 
 
 def test_all_pairs_by_name_warns_above_200_classes(monkeypatch):
     many, labels = texts(201)
     monkeypatch.setattr(LinearSVM, "prepare", lambda *_, **__: (_ for _ in ()).throw(RuntimeError("trained")))
     for model in (OutputCodeClassifier(), OutputCodeClassifier("linear-svm", code="all-pairs")):
-        with (
-            pytest.warns(
-                UserWarning, match=r"20100 columns for 201 classes.*'one-vs-all' or code='tree'.*AllPairs\(\)"
-            ),
-            pytest.raises(RuntimeError, match="trained"),
-        ):
+        monkeypatch.setattr("outputcodes._ground.user_warnings._shown", set())
+        told = r"20100 columns for 201 classes.*'one-vs-all' or code='tree'.*AllPairs\(\)"
+        with pytest.warns(UserWarning, match=told), pytest.raises(RuntimeError, match="trained"):
             model.fit(many, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
