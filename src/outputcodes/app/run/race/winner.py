@@ -113,7 +113,7 @@ def race_in_words(summary: dict[str, Any]) -> list[str]:
     >>> row = {"name": "ridge dense (C=10), decoder loss", "loss": 0.1, "rows": 80, "folds": 5}
     >>> gone = {"entry": "tree dense", "rows": 80, "loss": 0.25, "why": "It is clearly behind ridge dense."}
     >>> facts = {"winner": [row["name"]], "weights": [1.0], "metric": "error"}
-    >>> print(*in_words({**facts, "standings": [row], "departures": [gone]}), sep="\\n")
+    >>> print(*race_in_words({**facts, "standings": [row], "departures": [gone]}), sep="\\n")
     winner: ridge dense (C=10), decoder loss
     finalists, by the error of held-out rows:
         0.1000  ridge dense (C=10), decoder loss (5 folds, 80 rows each)
