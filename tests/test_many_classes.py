@@ -165,7 +165,7 @@ def test_probabilities_sum_to_one_and_are_those_of_the_best(n_trees):
     assert isinstance(model.decoder_, PathProbabilities)
     P = model.predict_proba(X)
     assert np.allclose(P.sum(axis=1), 1)
-    every = model.with_decoder(PathProbabilities(200), X, y)
+    every = model.with_decoder(PathProbabilities(), X, y)
     assert every.decoder_.temperature_.shape == (model.code_.depth,)
     wide = model.predict_topk(X, 120, probabilities=True)
     assert np.allclose(wide.probabilities, -np.sort(-P, axis=1), atol=1e-5)

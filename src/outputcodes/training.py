@@ -355,7 +355,7 @@ class TrainedCode:
     def objection(self, decoder: str | Decoder) -> str | None:
         """Return why a decoder can't serve these columns, or None."""
         resolved = resolved_for(decoder, self.loss, self.code)
-        return resolved.objection(resolved.as_read(self.code))
+        return resolved.objection_to(self.code)
 
     def decoder(self, decoder: str | Decoder) -> Decoder:
         """Return a decoder for these columns, fitted on the margins that it needs."""

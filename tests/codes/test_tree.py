@@ -1,12 +1,15 @@
 """The code `Tree`: sizes, groups, given hierarchies and bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.codes import OneVsAll, Tree, TreeCode, as_code
 from outputcodes.codes._balanced_means import BalancedMeans, assign, class_centroids
+from outputcodes.codes._hierarchy import given_tree
 from outputcodes.learners import Ridge
 from outputcodes.training import Problem
 
@@ -121,10 +124,44 @@ def test_bad_hierarchies_name_the_labels():
         OutputCodeClassifier(code=Tree(hierarchy={**full, "z": ("g",)})).fit(X, labels)
     with pytest.raises(ValueError, match=r"hierarchy\['b'\]='gh' must be a tuple"):
         OutputCodeClassifier(code=Tree(hierarchy={**full, "b": "gh"})).fit(X, labels)
-    with pytest.raises(ValueError, match="must be a mapping"):
-        OutputCodeClassifier(code=Tree(hierarchy=["a"])).fit(X, labels)
+    for other in (["a"], np.array([["g"]] * 6), pd.DataFrame({"group": list("gggggg")}, index=list("abcdef"))):
+        with pytest.raises(ValueError, match=r"must be a mapping \{label: path\} or a pandas Series, got "):
+            OutputCodeClassifier(code=Tree(hierarchy=other)).fit(X, labels)
     with pytest.raises(ValueError, match="n_trees=2 must be 1"):
         OutputCodeClassifier(code=Tree(hierarchy=full, n_trees=2)).fit(X, labels)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_names_of_groups_are_refused(missing):
+    with pytest.raises(ValueError, match=r"hierarchy\['b'\]=.* has a missing name, .*; end the path"):
+        given_tree({"a": ("g",), "b": ("g", missing)}, np.array(["a", "b"]))
+
+
+@pytest.mark.parametrize("name", [["h"], {"h": 1}, ("h", ["i"])])
+def test_groups_that_are_no_names_are_refused(name):
+    with pytest.raises(ValueError, match=r"hierarchy\['b'\]=.* has the group .*, which can't be a name"):
+        given_tree({"a": ("g",), "b": ("g", name)}, np.array(["a", "b"]))
+
+
+def test_labels_of_another_type_are_named():
+    with pytest.raises(ValueError, match=r"labels \[1, 2\] of y \('1' is there, of type str where the label has int\)"):
+        given_tree({"1": ("g",), "2": ("g",)}, np.array([1, 2]))
+    with pytest.raises(ValueError, match=r"\['1', '2'\] of y \(1 is there, of type int where the label has str\)"):
+        given_tree({1: ("g",), 2: ("g",)}, np.array(["1", "2"]))
+
+
+def test_a_hierarchy_may_be_a_series_and_its_paths_arrays():
+    paths = {1: ("a", "b"), 2: ("a", "b"), 3: ("a",), 4: ("c",)}
+    expected = given_tree(paths, np.arange(1, 5))
+    series = pd.Series({label: list(path) for label, path in paths.items()})
+    arrays = {np.int64(label): np.array(path) for label, path in paths.items()}
+    for same in (series, arrays):
+        assert given_tree(same, np.arange(1, 5)).same_as(expected)
+    with pytest.raises(ValueError, match="hierarchy has the label 1 more than once"):
+        given_tree(pd.Series([("a",), ("b",)], index=[1, 1]), np.array([1]))
+    X, y = planted(2, 2)
+    model = OutputCodeClassifier("ridge", code=Tree(hierarchy=series)).fit(X.toarray(), y + 1)
+    assert clone(model).fit(X.toarray(), y + 1).code_.same_as(expected)
 
 
 @pytest.mark.parametrize(

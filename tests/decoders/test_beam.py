@@ -1,24 +1,13 @@
-"""Beam search against brute force over all paths, and probabilities along paths."""
+"""Beam search against brute force over all paths."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
 
 from outputcodes._ground.margins_on_demand import MarginsByBlock
-from outputcodes._ground.tree_code import flat, grown
-from outputcodes.decoders import Beam, PathProbabilities, as_decoder
+from outputcodes._ground.tree_code import flat
+from outputcodes.decoders import Beam, as_decoder
 from outputcodes.losses import as_loss
-
-
-def random_tree(rng, k, n_trees=1):
-    def split(classes, _):
-        if len(classes) <= rng.integers(1, 4):
-            return None
-        cuts = np.sort(rng.choice(np.arange(1, len(classes)), min(len(classes) - 1, rng.integers(1, 4)), False))
-        return [(part, None) for part in np.split(rng.permutation(classes), cuts)]
-
-    return grown(k, [(np.arange(k), None)] * n_trees, split)
+from random_trees import random_tree
 
 
 def brute_force(F, code, loss="squared-hinge"):
@@ -116,57 +105,3 @@ def test_other_codes_and_open_losses_are_refused():
         as_decoder("beam").predict(np.zeros((1, 3)), np.eye(3))
     with pytest.raises(ValueError, match="needs a loss"):
         Beam().predict(np.zeros((1, 3)), flat(3))
-
-
-def path_products(F, code, temperature):
-    """Probabilities by definition: the product over the path of softmax shares, averaged over trees."""
-    level_of = np.repeat(np.arange(code.depth), np.diff(code.levels))
-    share = np.empty(F.shape)
-    for v in range(len(code.first) - 1):
-        own = slice(code.first[v], code.first[v + 1])
-        share[:, own] = softmax(F[:, own] / temperature[level_of[v]], axis=1)
-    P = np.zeros((len(F), code.shape[0]))
-    for tree in range(code.n_trees):
-        for r, path in enumerate(code.paths(np.arange(code.shape[0]), tree)):
-            P[:, r] += share[:, path[path >= 0]].prod(axis=1)
-    return P / code.n_trees
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n_trees", [1, 2])
-def test_probabilities_are_products_along_paths_and_sum_to_one(seed, n_trees):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(3, 30))
-    code = random_tree(rng, k, n_trees)
-    F, y = rng.normal(size=(60, code.shape[1])), rng.integers(k, size=60)
-    decoder = PathProbabilities(width=1000).fit(F, y, code)
-    P = decoder.probabilities(F, code)
-    assert np.allclose(P.sum(axis=1), 1)
-    assert np.allclose(P, path_products(F, code, decoder.temperature_))
-    found = decoder.search(MarginsByBlock(60, lambda rows: F[rows]), code, k)
-    assert np.allclose(np.exp(found.scores), -np.sort(-P, axis=1))
-    assert np.array_equal(decoder.predict(F, code), P.argmax(axis=1))
-
-
-def test_temperatures_maximise_the_likelihood():
-    rng = np.random.default_rng(0)
-    code = flat(5)
-    F = 3 * rng.normal(size=(4000, 5))
-    # Labels drawn from the shares of temperature 2.
-    P = softmax(F / 2, axis=1)
-    y = (P.cumsum(axis=1) < rng.random((4000, 1))).sum(axis=1)
-    found = PathProbabilities().fit(F, y, code).temperature_[0]
-    best = minimize_scalar(lambda T: -log_softmax(F / T, axis=1)[np.arange(4000), y].mean(), bounds=(0.5, 8))
-    assert found == pytest.approx(best.x, rel=0.01)
-    assert found == pytest.approx(2, rel=0.1)
-    # Weights count rows.
-    twice = np.r_[np.arange(4000), np.arange(0, 4000, 2)]
-    weight = 1.0 + (np.arange(4000) % 2 == 0)
-    repeated = PathProbabilities().fit(F[twice], y[twice], code).temperature_
-    assert PathProbabilities().fit(F, y, code, weight).temperature_ == pytest.approx(repeated, rel=1e-3)
-
-
-def test_margins_that_separate_all_children_keep_a_temperature_above_zero():
-    F = 10.0 * np.eye(4)[np.arange(40) % 4]
-    decoder = PathProbabilities().fit(F, np.arange(40) % 4, flat(4))
-    assert decoder.temperature_[0] > 0.1

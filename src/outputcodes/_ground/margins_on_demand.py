@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.intp]
 
+# Rows whose margins are computed together. The last bits of a product of matrices depend on how many rows they have:
+# with fixed blocks, all searches read the same margins.
+BLOCK = 256
+
 
 class MarginsOnDemand:
     """The margins (n, L) of some rows, of which a search reads only a part.
@@ -30,7 +34,7 @@ class MarginsOnDemand:
 
 
 class MarginsByBlock(MarginsOnDemand):
-    """Margins of blocks of rows in all columns; the last block is remembered.
+    """Margins of blocks of rows in all columns; the last blocks are remembered.
 
     >>> F = np.arange(12.0).reshape(3, 4)
     >>> margins = MarginsByBlock(3, lambda rows: F[rows])
@@ -48,7 +52,10 @@ class MarginsByBlock(MarginsOnDemand):
             return np.empty(0)
         low, high = int(rows[0]), int(rows[-1]) + 1
         if low < self.start or high > self.start + len(self.F):
-            self.start, self.F = low, self.block(slice(low, high))
+            self.start = low - low % BLOCK
+            blocks = range(self.start, high, BLOCK)
+            parts = [self.block(slice(first, min(first + BLOCK, self.n_rows))) for first in blocks]
+            self.F = parts[0] if len(parts) == 1 else np.concatenate(parts)
         row, column = np.repeat(rows - self.start, count), ranges(first, count)
         found: NDArray[Any] = self.F[row, column]
         return found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.drawn_code import ColumnBlock, DrawnCode, Matrix, Rows
+from outputcodes._ground.words import counted
 
 # Splits the classes of a node, given what is known about it: the groups, each with what is known about it, or None if
 # the classes themselves are its children.
@@ -181,7 +182,8 @@ class TreeCode(DrawnCode):
 
     def __repr__(self) -> str:
         k, L = self.shape
-        return f"TreeCode of {k} classes: {self.n_trees} trees, {len(self.first) - 1} nodes, {L} columns"
+        sizes = counted(self.n_trees, "tree"), counted(len(self.first) - 1, "node"), counted(L, "column")
+        return f"TreeCode of {counted(k, 'class', 'classes')}: {', '.join(sizes)}"
 
 
 def grown(n_classes: int, roots: list[tuple[Rows, Any]], split: Split) -> TreeCode:

@@ -34,6 +34,15 @@ def listed(names: Iterable[object], most: int = MOST_NAMED, word: Callable[[str]
     return shown if len(every) <= most else f"{shown} and {len(every) - most} more"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "tree"), counted(3, "tree"), counted(2, "class", "classes")
+    ('1 tree', '3 trees', '2 classes')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def quoted(names: Iterable[object]) -> str:
     """Return names in quotes, at most twenty of them.
 

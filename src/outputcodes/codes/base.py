@@ -98,6 +98,9 @@ class Code(BaseEstimator):
     # How a comparison treats the code if it is not named.
     planning: ClassVar[Planning] = Planning()
 
+    def warn_if_named(self, n_classes: int) -> None:
+        """Warn if it is not for so many classes; only where it was given by its name, perhaps as a default."""
+
     def draw(self, n_classes: int, random_state: Any = None, problem: Any = None) -> DrawnCode:
         """Return the code for `n_classes` classes; for two classes every code is [[-1], [+1]].
 

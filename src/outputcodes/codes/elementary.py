@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from outputcodes._ground.drawn_code import MOST_ENTRIES, DrawnCode, MatrixCode
-from outputcodes._ground.planning import Planning, Size, three_classes
+from outputcodes._ground.planning import MANY_CLASSES, Planning, Size, three_classes
 from outputcodes._ground.tree_code import flat
+from outputcodes._ground.user_warnings import warn_user
 from outputcodes.codes.base import Code, Matrix, as_generator, checked_integer
 
 MOST_CLASSES_IN_PAIRS, MOST_CLASSES_SPLIT = 50, 7
@@ -65,6 +66,8 @@ class OneVsAll(Code):
 class AllPairs(Code):
     """k(k-1)/2 columns: class a (+1) against class b (-1), a < b in lexicographic order, 0 elsewhere.
 
+    The name "all-pairs", the default of `OutputCodeClassifier`, warns above 200 classes; `AllPairs()` does not.
+
     >>> AllPairs().draw(3).matrix()
     array([[ 1,  1,  0],
            [-1,  0,  1],
@@ -72,6 +75,14 @@ class AllPairs(Code):
     """
 
     planning = Planning(quick=True, cost=10, unsuited=_too_many_pairs)
+
+    def warn_if_named(self, n_classes: int) -> None:
+        """Warn of the many columns of many classes; `AllPairs()` is meant, but the name may be the default."""
+        if n_classes > MANY_CLASSES:
+            warn_user(
+                f"code='all-pairs' has {n_classes * (n_classes - 1) // 2} columns for {n_classes} classes, which take "
+                "long to train: use code='one-vs-all' or code='tree'; AllPairs() trains them without this warning."
+            )
 
     def _matrix(self, k: int, rng: np.random.Generator, problem: Any) -> Matrix:
         if k * k * (k - 1) // 2 > MOST_ENTRIES:

@@ -51,6 +51,8 @@ def code_for(code: Any, present: NDArray[Any], order: NDArray[Any] | None = None
     rows = rows_by_label(code)
     if rows is None:
         resolved = as_code(code)
+        if isinstance(code, str):
+            resolved.warn_if_named(len(present))
         if order is None or not resolved.ordered:
             return present, resolved
         places = {label: place for place, label in enumerate(order.tolist())}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from outputcodes._ground.drawn_code import DrawnCode, Rows
 from outputcodes._ground.planning import Planning, few_classes
-from outputcodes._ground.tree_code import TreeCode, grown
+from outputcodes._ground.tree_code import grown
 from outputcodes._ground.validation import take_rows
 from outputcodes.codes._balanced_means import BalancedMeans, class_centroids
 from outputcodes.codes._data_driven import check_problem
+from outputcodes.codes._hierarchy import given_tree, paths_by_label
 from outputcodes.codes.base import Code, checked_integer
 
 
@@ -36,10 +35,10 @@ class Tree(Code):
     method : {"k-means", "random"}, default="k-means"
         How the classes of a node are split into groups of equal size: by balanced spherical k-means on the centroids of
         the classes, which must be numbers, dense or sparse; or at random.
-    hierarchy : mapping, optional
+    hierarchy : mapping or pandas Series, optional
         Groups that are known: from each label to its path, the names of its groups from the largest to the smallest,
-        such as {"cat": ("animals", "mammals")}. `arity`, `leaf_size` and `method` are not used, and there is one tree.
-        Labels must be those of y, no more and no fewer.
+        such as {"cat": ("animals", "mammals")}; a Series has the labels as its index. `arity`, `leaf_size` and `method`
+        are not used, and there is one tree. Labels must be those of y, no more and no fewer.
 
     Notes
     -----
@@ -59,7 +58,7 @@ class Tree(Code):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = OutputCodeClassifier("linear-svm", code=Tree(arity=3, leaf_size=4), random_state=0).fit(X / 16, y)
     >>> model.code_
-    TreeCode of 10 classes: 1 trees, 4 nodes, 13 columns
+    TreeCode of 10 classes: 1 tree, 4 nodes, 13 columns
     >>> model.predict_topk(X[:2] / 16, 2).labels
     array([[0, 9],
            [1, 8]])
@@ -73,7 +72,7 @@ class Tree(Code):
         leaf_size: int = 100,
         n_trees: int = 1,
         method: Literal["k-means", "random"] = "k-means",
-        hierarchy: Mapping[Any, Sequence[Any]] | None = None,
+        hierarchy: Any = None,
     ) -> None:
         self.arity = arity
         self.leaf_size = leaf_size
@@ -94,8 +93,8 @@ class Tree(Code):
             raise ValueError(f"method={self.method!r} must be 'k-means' or 'random'.")
         if self.hierarchy is not None and self.n_trees > 1:
             raise ValueError(f"n_trees={self.n_trees} must be 1 with a hierarchy, which is one tree.")
-        if self.hierarchy is not None and not isinstance(self.hierarchy, Mapping):
-            raise ValueError(f"hierarchy must be a mapping {{label: path}}, got {type(self.hierarchy).__name__}.")
+        if self.hierarchy is not None:
+            paths_by_label(self.hierarchy)
 
     def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:
         if self.needs_problem:
@@ -130,40 +129,3 @@ def _centroids(problem: Any, k: int) -> sp.csr_array:
     if not np.isfinite(sums.data).all():
         raise ValueError("X has missing or infinite values, which k-means can't read; use Tree(method='random').")
     return sums
-
-
-def given_tree(hierarchy: Mapping[Any, Sequence[Any]], labels: NDArray[Any] | None) -> TreeCode:
-    """Return the code of a given hierarchy for sorted labels.
-
-    >>> paths = {"cat": ("animal", "mammal"), "cow": ("animal", "mammal"), "hen": ("animal",), "ivy": ("plant",)}
-    >>> given_tree(paths, np.array(["cat", "cow", "hen", "ivy"])).matrix()
-    array([[ 1, -1,  1, -1,  1, -1],
-           [ 1, -1,  1, -1, -1,  1],
-           [ 1, -1, -1,  1,  0,  0],
-           [-1,  1,  0,  0,  0,  0]], dtype=int8)
-    """
-    if labels is None:
-        raise ValueError("A hierarchy is one of labels: use it in a classifier, OutputCodeClassifier(code=Tree(...)).")
-    known, present = set(hierarchy), labels.tolist()
-    if lacking := [label for label in present if label not in known]:
-        raise ValueError(f"hierarchy has no path for the labels {lacking[:5]} of y; give every label a path.")
-    if unknown := sorted(known - set(present), key=str):
-        raise ValueError(f"hierarchy has labels that y lacks, {unknown[:5]}; remove them.")
-    paths = []
-    for label in present:
-        path = hierarchy[label]
-        if isinstance(path, str) or not isinstance(path, Sequence):
-            raise ValueError(f"hierarchy[{label!r}]={path!r} must be a tuple or list of the names of its groups.")
-        paths.append(tuple(path))
-
-    def split(classes: Rows, depth: int) -> list[tuple[Rows, Any]] | None:
-        groups: dict[Any, list[int]] = {}
-        for r in classes.tolist():
-            # A path that ends here is a child of its own.
-            key = ("group", paths[r][depth]) if depth < len(paths[r]) else ("class", r)
-            groups.setdefault(key, []).append(r)
-        if all(kind == "class" for kind, _ in groups):
-            return None
-        return [(np.array(group), depth + 1) for group in groups.values()]
-
-    return grown(len(present), [(np.arange(len(present)), 0)], split)

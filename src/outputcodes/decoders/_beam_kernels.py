@@ -76,11 +76,10 @@ def extend(paths, child, first, margins, gains, longer):  # type: ignore[no-unty
 
 
 @njit(nogil=True, cache=True)
-def join_trees(scores, items, width, lowest):  # type: ignore[no-untyped-def]
+def join_trees(scores, items, width):  # type: ignore[no-untyped-def]
     """Return the classes with the largest sum of scores over trees, (n, width), and the sums.
 
-    scores and items are (trees, n, beam), the best first. A class that a tree's beam lacks has the lowest score there,
-    or 0 unless `lowest`.
+    scores and items are (trees, n, beam), the best first. A class that a tree's beam lacks has the lowest score there.
     """
     trees, n, beam = items.shape
     best, total = np.full((n, width), NOWHERE), np.full((n, width), -np.inf)
@@ -92,7 +91,7 @@ def join_trees(scores, items, width, lowest):  # type: ignore[no-untyped-def]
             for b in range(beam):
                 if items[t, i, b] == NOWHERE:
                     break
-                low = scores[t, i, b] if lowest else 0.0
+                low = scores[t, i, b]
             for b in range(beam):
                 item = items[t, i, b]
                 if item == NOWHERE:
@@ -118,40 +117,3 @@ def join_trees(scores, items, width, lowest):  # type: ignore[no-untyped-def]
                 b -= 1
             total[i, b], best[i, b] = sums[q], known[q]
     return best, total
-
-
-@njit(nogil=True, cache=True)
-def shares_of(F, first, parent, temperature):  # type: ignore[no-untyped-def]
-    """Return the logarithm of the probability of each column, the product of the shares from the root; F (n, L)."""
-    n, L = F.shape
-    shares = np.empty((n, L))
-    for i in range(n):
-        for v in range(parent.size):
-            top, total, above = -np.inf, 0.0, 0.0 if parent[v] < 0 else shares[i, parent[v]]
-            for c in range(first[v], first[v + 1]):
-                shares[i, c] = F[i, c] / temperature[v]
-                top = max(top, shares[i, c])
-            for c in range(first[v], first[v + 1]):
-                total += np.exp(shares[i, c] - top)
-            for c in range(first[v], first[v + 1]):
-                shares[i, c] += above - top - np.log(total)
-    return shares
-
-
-@njit(nogil=True, cache=True)
-def log_shares(margins, count, temperature):  # type: ignore[no-untyped-def]
-    """Return the logarithm of the softmax of the margins, divided by the temperature, of the children of each node."""
-    shares = np.empty(margins.size)
-    at = 0
-    for m in count:
-        top = -np.inf
-        for j in range(at, at + m):
-            shares[j] = margins[j] / temperature
-            top = max(top, shares[j])
-        total = 0.0
-        for j in range(at, at + m):
-            total += np.exp(shares[j] - top)
-        for j in range(at, at + m):
-            shares[j] -= top + np.log(total)
-        at += m
-    return shares

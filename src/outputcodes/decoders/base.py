@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
-from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.drawn_code import AnyCode, DrawnCode, MatrixCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.planning import Planning
 
@@ -20,6 +20,9 @@ from outputcodes._ground.planning import Planning
 LARGEST_MARGIN = 1e100
 # Contributions that need more steps than this are not computed.
 MOST_STEPS = 100_000_000
+# A code that is not written down, such as a tree, is written down for a decoder if it has no more entries than this.
+# Decoders make several arrays of its size in float64, of 256 MiB each at most.
+MOST_WRITTEN = 1 << 25
 
 Array = NDArray[np.float64]
 Scorer = Callable[[Array], Array]
@@ -80,6 +83,22 @@ class Decoder(BaseEstimator):
     def as_read(self, code: AnyCode) -> Any:
         """Return a code as this decoder reads it: a matrix, unless it `reads_drawn` codes."""
         return code if self.reads_drawn else np.asarray(code)
+
+    def objection_to(self, code: AnyCode) -> str | None:
+        """Return why this decoder can't serve a code, drawn or a matrix, or None; a large one is not written down."""
+        return self.too_large(code) or self.objection(self.as_read(code))
+
+    def too_large(self, code: AnyCode) -> str | None:
+        """Return why a code is too large for this decoder, without writing it down, or None."""
+        if self.reads_drawn or isinstance(code, MatrixCode) or not isinstance(code, DrawnCode):
+            return None
+        k, L = code.shape
+        if k * L <= MOST_WRITTEN:
+            return None
+        return (
+            f"decoder={self!r} compares margins with all {k} × {L} entries of this code, and is refused above "
+            f"{MOST_WRITTEN}: use decoder='beam', which reads the nodes of a tree."
+        )
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Return why this decoder can't serve the code M, or None."""

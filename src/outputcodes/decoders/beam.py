@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,49 @@ from outputcodes.decoders._beam_kernels import NOWHERE, extend, join_trees, open
 from outputcodes.decoders.base import MOST_STEPS, Array, Decoder, Found
 from outputcodes.losses import LOSSES, as_loss
 
+# What each child adds to the score of a path: from the margins of the children of nodes, how many children each node
+# has, and the level of the nodes.
+Gains = Callable[[NDArray[Any], NDArray[np.int64], int], Array]
 
-class Beam(Decoder):
+
+class TreeSearch(Decoder):
+    """Base of the decoders that search the nodes of a tree code, of which they read the margins that they need.
+
+    A subclass writes `search` and `all_scores`.
+    """
+
+    reads_drawn = True
+    searches = True
+    reads_sizes = True
+    breaks_ties = False
+    planning = Planning(tried=False)
+
+    def for_labels(self) -> None:
+        """Return None: labels are not the classes of a tree."""
+
+    def objection(self, M: Any) -> str | None:
+        """Object to a code that has no nodes."""
+        if not isinstance(M, TreeCode):
+            own = "decoder='beam'" if isinstance(self, Beam) else type(self).__name__
+            return f"{own} searches the nodes of a tree code: use code='tree', or another decoder."
+        return None
+
+    def predict(self, F: ArrayLike, M: Any) -> NDArray[np.intp]:
+        """Return the class of each row, given all margins."""
+        return self.search(written(F), M).classes[:, 0]
+
+    def scores(self, F: ArrayLike, M: Any) -> Array:
+        """Return class scores (n, k), given all margins; see `all_scores`."""
+        return self.all_scores(written(F), M)
+
+    def ties(self, F: ArrayLike, M: Any, tolerance: float = 1e-12) -> NDArray[np.bool_]:
+        """Return the tied classes of each row before any tie is broken, as a mask (n, k)."""
+        D = self.scores(F, M)
+        best = D.max(axis=1, keepdims=True)
+        return np.asarray(D >= best - tolerance * (1.0 if self.scores_are_logarithms else np.abs(best)))
+
+
+class Beam(TreeSearch):
     """The class at the end of the best path: the decoder of tree codes.
 
     The score of a path is the sum of −L(f) over its columns, where f is the margin of the child that it takes at a
@@ -51,14 +92,6 @@ class Beam(Decoder):
     array([1])
     """
 
-    reads_drawn = True
-    searches = True
-    reads_sizes = True
-    breaks_ties = False
-    # Whether scores are sums of losses.
-    reads_loss: ClassVar[bool] = True
-    planning = Planning(tried=False)
-
     def __init__(self, width: int = 10, loss: str | Callable[[Any], Any] | None = None) -> None:
         self.width = width
         self.loss = loss
@@ -67,17 +100,12 @@ class Beam(Decoder):
         """Return the decoder with `loss` filled in if it was left open."""
         return self if self.loss is not None else clone(self).set_params(loss=loss)
 
-    def for_labels(self) -> None:
-        """Return None: labels are not the classes of a tree."""
-
     def objection(self, M: Any) -> str | None:
         """Object to a code that has no nodes, to a width below 1, and to a loss that was left open."""
         if isinstance(self.width, bool) or not isinstance(self.width, Integral) or self.width < 1:
             return f"width={self.width!r} must be an integer of at least 1: so many paths are continued."
-        if not isinstance(M, TreeCode):
-            return "decoder='beam' searches the nodes of a tree code: use code='tree', or another decoder."
-        if not self.reads_loss:
-            return None
+        if (reason := super().objection(M)) is not None:
+            return reason
         if self.loss is None:
             return f"decoder='beam' needs a loss, which this learner doesn't have; name one of {', '.join(LOSSES)}."
         as_loss(self.loss)  # raises an error for an unknown name
@@ -90,29 +118,13 @@ class Beam(Decoder):
         width = min(max(int(self.width), n), code.shape[0])
         classes, scores = np.empty((margins.n_rows, n), dtype=np.intp), np.empty((margins.n_rows, n))
         for rows in row_blocks(margins.n_rows, min(width * int(np.diff(code.first).max()), code.shape[1])):
-            found = [self._search_tree(margins, code, tree, rows, width) for tree in range(code.n_trees)]
+            found = [search_tree(margins, code, tree, rows, width, self._gains) for tree in range(code.n_trees)]
             if code.n_trees == 1:
                 score, item = found[0]
             else:
-                item, score = self._join(np.stack([s for s, _ in found]), np.stack([c for _, c in found]), n)
+                item, score = join_trees(np.stack([s for s, _ in found]), np.stack([c for _, c in found]), n)
             classes[rows], scores[rows] = -1 - item[:, :n], score[:, :n]
         return Found(classes, scores)
-
-    def _search_tree(
-        self, margins: MarginsOnDemand, code: TreeCode, tree: int, rows: slice, width: int
-    ) -> tuple[Array, NDArray[np.int64]]:
-        """Return the scores and the ends, -1 - r for the class r, of the best paths through one tree."""
-        paths = _no_paths(rows.stop - rows.start, width)
-        paths[0][:, 0], paths[1][:, 0], paths[2][:, 0] = 0, 0, tree
-        for level in range(code.depth):
-            row, first, count = open_nodes(paths[2], code.first)
-            if not row.size:
-                break
-            f = margins.of(row + rows.start, first, count)
-            longer = _no_paths(rows.stop - rows.start, width)
-            extend(paths, code.child, code.first, f, self._gains(f, count, level), longer)
-            paths = longer
-        return paths[0], paths[2]
 
     def _gains(self, f: NDArray[Any], count: NDArray[np.int64], level: int) -> Array:
         """Return what each child adds to the score of a path."""
@@ -120,21 +132,8 @@ class Beam(Decoder):
         loss = as_loss(self.loss)(f)
         return np.negative(loss, out=loss)
 
-    def _join(self, scores: Array, items: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], Array]:
-        """Return the n best classes of all trees, -1 - r for the class r, and their scores."""
-        best, total = join_trees(scores, items, n, True)
-        return best, total
-
-    def predict(self, F: ArrayLike, M: Any) -> NDArray[np.intp]:
-        """Return the class of each row, given all margins."""
-        return self.search(written(F), M).classes[:, 0]
-
-    def scores(self, F: ArrayLike, M: Any) -> Array:
-        """Return class scores (n, k); classes outside the beam have less than all inside."""
-        return self.all_scores(written(F), M)
-
     def all_scores(self, margins: MarginsOnDemand, code: Any) -> Array:
-        """Return class scores (n, k) of margins on demand."""
+        """Return class scores (n, k) of margins on demand; classes outside the beam have less than all inside."""
         found = self.search(margins, code, n=min(int(self.width), code.shape[0]))
         D = np.repeat(found.scores[:, -1:] - 1, code.shape[0], axis=1)
         if found.scores.shape[1] > 1:
@@ -143,12 +142,6 @@ class Beam(Decoder):
             found.scores[tied, 0] = np.nextafter(found.scores[tied, 0], np.inf)
         np.put_along_axis(D, found.classes, found.scores, axis=1)
         return D
-
-    def ties(self, F: ArrayLike, M: Any, tolerance: float = 1e-12) -> NDArray[np.bool_]:
-        """Return the tied classes of each row before any tie is broken, as a mask (n, k)."""
-        D = self.scores(F, M)
-        best = D.max(axis=1, keepdims=True)
-        return np.asarray(D >= best - tolerance * np.abs(best))
 
     def contributions(self, F: ArrayLike, M: Any) -> Array | None:
         """Return −L(f) of the columns on the path of each class, 0 elsewhere; None if the code is large or a matrix."""
@@ -161,6 +154,23 @@ class Beam(Decoder):
             row, step = np.nonzero(paths >= 0)
             parts[:, row, paths[row, step]] = gains[:, paths[row, step]]
         return parts
+
+
+def search_tree(
+    margins: MarginsOnDemand, code: TreeCode, tree: int, rows: slice, width: int, gains: Gains
+) -> tuple[Array, NDArray[np.int64]]:
+    """Return the scores and the ends, -1 - r for the class r, of the best paths through one tree."""
+    paths = _no_paths(rows.stop - rows.start, width)
+    paths[0][:, 0], paths[1][:, 0], paths[2][:, 0] = 0, 0, tree
+    for level in range(code.depth):
+        row, first, count = open_nodes(paths[2], code.first)
+        if not row.size:
+            break
+        f = margins.of(row + rows.start, first, count)
+        longer = _no_paths(rows.stop - rows.start, width)
+        extend(paths, code.child, code.first, f, gains(f, count, level), longer)
+        paths = longer
+    return paths[0], paths[2]
 
 
 def _no_paths(n: int, width: int) -> tuple[Array, Array, NDArray[np.int64], NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.validation import check_targets, check_weight, n_rows_of, on_host
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
@@ -48,6 +49,12 @@ class TopK(NamedTuple):
     labels: NDArray[Any]
     scores: Array
     probabilities: Array | None
+
+
+def check_topk(n: Any, n_classes: int) -> None:
+    """Raise ValueError unless n is a number of classes."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) <= n_classes:
+        raise ValueError(f"n={n!r} must be an integer from 1 to the number of classes, {n_classes}.")
 
 
 class DecodingClassifier(ClassifierMixin):
@@ -140,10 +147,9 @@ class DecodingClassifier(ClassifierMixin):
         k = len(self.classes_)
         if self.multilabel_:
             raise ValueError("predict_topk ranks classes, and this classifier is multilabel: use decision_function.")
-        if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= k:
-            raise ValueError(f"n={n!r} must be an integer from 1 to the number of classes, {k}.")
+        check_topk(n, k)
         if probabilities and not self.decoder_.has_probabilities:
-            raise ValueError(f"predict_topk has no probabilities to return; {self._probability_advice}.")
+            raise ValueError(f"predict_topk has no probabilities to return; {self._advice()}.")
         if self.decoder_.searches:
             found = self.decoder_.search(self.margins_on_demand(X), self.code_, int(n))
             shares = np.exp(found.scores) if probabilities else None
@@ -171,11 +177,22 @@ class DecodingClassifier(ClassifierMixin):
         """Return class probabilities (n, k), largest for the prediction; only if the decoder has them."""
         if not _has_probabilities(self):
             named = self.default_decoder() if self.decoder is None else self.decoder
+            # What "loss" stands for, where the code is known.
+            named = "beam" if named == "loss" and self._decodes_a_tree() else named
             raise AttributeError(
                 f"This {type(self).__name__} has no predict_proba, as its decoder {named!r} has no "
-                f"probabilities; {self._probability_advice}."
+                f"probabilities; {self._advice()}."
             )
         return self._probabilities
+
+    def _decodes_a_tree(self) -> bool:
+        return isinstance(getattr(self, "code_", None), TreeCode)
+
+    def _advice(self) -> str:
+        """What gives this classifier probabilities, as a message says it."""
+        # With a tree code, the other kinds need a table of all margins and take long.
+        by_paths = self._decodes_a_tree() and "probability" in vars(self)
+        return "set probability='softmax' before fit" if by_paths else self._probability_advice
 
     def _probabilities(self, X: Any) -> Array:
         self._refuse_many("predict_proba", X)
@@ -268,6 +285,6 @@ def resolved_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Dec
 def decoder_for(decoder: str | Decoder | None, loss: Any, code: AnyCode) -> Decoder:
     """Return a fresh decoder for columns that minimise `loss` under a code; raise ValueError if it can't serve it."""
     resolved = resolved_for(decoder, loss, code)
-    if (objection := resolved.objection(resolved.as_read(code))) is not None:
+    if (objection := resolved.objection_to(code)) is not None:
         raise ValueError(objection)
     return resolved

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from outputcodes._ground.planning import Planning
+from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.planning import MANY_CLASSES, Planning
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes.decoders._coupling import ACCEPTED, divergence_coupling, pairwise_coupling
 from outputcodes.decoders.base import Array, Scorer, check_fitted_on
 from outputcodes.decoders.likelihood import SigmoidDecoder
@@ -66,6 +68,16 @@ class Coupling(SigmoidDecoder):
 
     def for_labels(self) -> None:
         """Return None: the probabilities of the classes sum to 1."""
+
+    def too_large(self, code: AnyCode) -> str | None:
+        """Object to a tree code of many classes, where each row would take long."""
+        if isinstance(code, TreeCode) and len(code) > MANY_CLASSES:
+            return (
+                f"decoder='coupling' solves a problem of {len(code)} classes and {code.shape[1]} columns for each row, "
+                f"which takes long, and is refused for trees of more than {MANY_CLASSES} classes: use "
+                "probability='softmax', whose probabilities are products along the paths of the tree."
+            )
+        return super().too_large(code)
 
     def objection(self, M: NDArray[Any]) -> str | None:
         """Object to an unknown method, a pairwise one without all-pairs, or a code without two-sided columns."""

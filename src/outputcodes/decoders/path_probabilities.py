@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -15,29 +14,26 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.validation import check_labels, check_weight
-from outputcodes.decoders._beam_kernels import join_trees, log_shares, shares_of
-from outputcodes.decoders.base import Array, Decoder
-from outputcodes.decoders.beam import Beam, written
+from outputcodes.decoders._path_kernels import log_means, log_probabilities, log_shares
+from outputcodes.decoders._path_search import PathSearch
+from outputcodes.decoders.base import Array, Decoder, Found
+from outputcodes.decoders.beam import TreeSearch, written
 from outputcodes.decoders.softmax import Softmax
 
 # Below and above, shares are those of one child, or of equal children.
 COLDEST, WARMEST = 1e-3, 1e3
 
 
-class PathProbabilities(Beam):
-    """A beam search for the most probable class of a tree code.
+class PathProbabilities(TreeSearch):
+    """The most probable class of a tree code.
 
     At a node, the softmax of the margins, divided by a temperature of its level, gives each child its share; the
     probability of a class is the product of the shares along its path, so that the probabilities of all classes sum to
     1. With several trees it is the mean of those of the trees. The temperatures maximise the likelihood of held-out
     rows. Scores are logarithms of probabilities.
 
-    Parameters
-    ----------
-    width : int, default=10
-        The number of paths that are continued.
-    loss : str, callable or None, default=None
-        Not used: probabilities decide.
+    The search is exact. As probabilities only shrink along a path, it opens the nodes that are as probable as the best
+    class, or the n best, and no others: few if the row is clear, and all if nothing is known about it.
 
     Attributes
     ----------
@@ -46,8 +42,8 @@ class PathProbabilities(Beam):
     Notes
     -----
     The temperature of a level minimises the mean of u/((n + 2) T) - log P over its n held-out rows, where u is the mean
-    distance of the margins from the largest: T thus stays above 0 if the margins separate all children. A class that
-    the beam of one of several trees lacks has probability 0 there.
+    distance of the margins from the largest: T thus stays above 0 if the margins separate all children. Ties go to
+    the first class.
 
     Examples
     --------
@@ -62,10 +58,6 @@ class PathProbabilities(Beam):
 
     needs = "held-out"
     scores_are_logarithms = True
-    reads_loss = False
-
-    def __init__(self, width: int = 10, loss: str | Callable[[Any], Any] | None = None) -> None:
-        super().__init__(width, loss)
 
     def fit(self, F: ArrayLike, y: ArrayLike, M: Any, weight: ArrayLike | None = None) -> Self:
         """Fit the temperatures to held-out margins F."""
@@ -93,36 +85,52 @@ class PathProbabilities(Beam):
                 self.temperature_[level] = _temperature(f, count, column - first, mass[at % len(labels)])
         return self
 
-    def _gains(self, f: NDArray[Any], count: NDArray[np.int64], level: int) -> Array:
-        check_is_fitted(self, "temperature_")
-        gains: Array = log_shares(f, count, self.temperature_[level])
-        return gains
+    def search(self, margins: MarginsOnDemand, code: Any, n: int = 1) -> Found:
+        """Return the n most probable classes of each row, the best first, and the logarithms of their probabilities."""
+        self._check(code)
+        search, size = PathSearch(margins, code, self.temperature_), min(10 * int(np.diff(code.first).max()), len(code))
+        found = [search.best(rows, n) for rows in row_blocks(margins.n_rows, max(n, size))]
+        if not found:
+            return Found(np.empty((0, n), dtype=np.intp), np.empty((0, n)))
+        return Found(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _join(self, scores: Array, items: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], Array]:
-        best, total = join_trees(np.exp(scores) / len(scores), items, n, False)
-        with np.errstate(divide="ignore"):
-            return best, np.log(total)
+    def all_scores(self, margins: MarginsOnDemand, code: Any) -> Array:
+        """Return the logarithms (n, k) of the probabilities of all classes."""
+        D = self._logarithms(margins, code)
+        _raise_best(D, self.search(margins, code).classes[:, 0])
+        return D
 
     def probabilities(self, F: ArrayLike, M: Any) -> Array:
-        """Return class probabilities (n, k) of all classes, inside the beam or not."""
+        """Return class probabilities (n, k) of all classes."""
         return self.all_probabilities(written(F), M)
 
-    def all_probabilities(self, margins: MarginsOnDemand, code: AnyCode) -> Array:
+    def all_probabilities(self, margins: MarginsOnDemand, code: Any) -> Array:
         """Return class probabilities (n, k) of margins on demand."""
-        check_is_fitted(self, "temperature_")
-        assert isinstance(code, TreeCode)  # checked by `objection`
+        P = self._logarithms(margins, code)
+        np.exp(P, out=P)
+        _raise_best(P, self.search(margins, code).classes[:, 0])
+        return P
+
+    def _logarithms(self, margins: MarginsOnDemand, code: Any) -> Array:
+        self._check(code)
         k, L = code.shape
-        P = np.zeros((margins.n_rows, k))
-        level_of = np.repeat(np.arange(code.depth), np.diff(code.levels))
-        temperature = self.temperature_[level_of]
+        temperature = self.temperature_[np.repeat(np.arange(code.depth), np.diff(code.levels))]
+        D = np.empty((margins.n_rows, k))
         for rows in row_blocks(margins.n_rows, 2 * L):
             n = rows.stop - rows.start
             f = margins.of(np.arange(rows.start, rows.stop), np.zeros(n, np.intp), np.full(n, L))
-            log_p = shares_of(np.asarray(f, dtype=np.float64).reshape(n, L), code.first, code.parent, temperature)
-            for tree in range(code.n_trees):
-                P[rows] += np.exp(log_p[:, code.above[tree]])
-        P /= code.n_trees
-        return P
+            log_p = log_probabilities(f.reshape(n, L), code.first, code.parent, temperature)
+            D[rows] = log_means(log_p[:, code.above].transpose(1, 0, 2).reshape(code.n_trees, n * k)).reshape(n, k)
+        return D
+
+    def _check(self, code: Any) -> None:
+        check_is_fitted(self, "temperature_")
+        if (reason := self.objection(code)) is not None:
+            raise ValueError(reason)
+        if len(self.temperature_) != code.depth:
+            raise ValueError(
+                f"PathProbabilities was fitted on {len(self.temperature_)} levels, and this tree has {code.depth}."
+            )
 
     def contributions(self, F: ArrayLike, M: Any) -> Array | None:
         """Return None: probabilities are not sums over columns."""
@@ -131,7 +139,13 @@ class PathProbabilities(Beam):
 
 def with_softmax(decoder: Decoder) -> Decoder:
     """Return a decoder with probabilities by softmax: of the scores, or of the nodes of a tree code."""
-    return PathProbabilities(decoder.width, decoder.loss) if isinstance(decoder, Beam) else Softmax(decoder)
+    return PathProbabilities() if isinstance(decoder, TreeSearch) else Softmax(decoder)
+
+
+def _raise_best(D: Array, best: NDArray[np.intp]) -> None:
+    """Make the prediction the largest entry of its row: rounding may have made another one equal."""
+    rows = np.flatnonzero(D.argmax(axis=1) != best)
+    D[rows, best[rows]] = np.nextafter(D[rows].max(axis=1), np.inf)
 
 
 def _temperature(f: NDArray[Any], count: NDArray[np.intp], own: NDArray[np.intp], mass: Array) -> float:

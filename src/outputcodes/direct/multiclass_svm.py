@@ -55,6 +55,8 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
     formulation : {"crammer-singer", "weston-watkins"}, default="crammer-singer"
     tol : float, default=1e-3
         Training stops when no example violates its optimality conditions by more than this, in units of the score.
+        With a thousand classes or more, set it to 0.1: predictions hardly change, while every visit to an example
+        computes the scores of all classes, and each further digit takes several times as many visits.
     cache_size : float, default=2000
         Size of the Gram matrix cache in megabytes. Rows that do not fit are recomputed when needed.
     max_iter : int, default=10_000

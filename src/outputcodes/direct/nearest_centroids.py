@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.sizes import linear_scores, refuse_huge
 from outputcodes._ground.validation import check_classes, check_targets, check_weight, validated
+from outputcodes.decoders.classifier import TopK, check_topk
 
 Array = NDArray[np.float64]
 
@@ -33,8 +34,12 @@ class NearestCentroids(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> NearestCentroids().fit(X, y).predict(X[[0, 60, 120]])
+    >>> model = NearestCentroids().fit(X, y)
+    >>> model.predict(X[[0, 60, 120]])
     array([0, 1, 2])
+    >>> model.predict_topk(X[[0, 60]], 2).labels
+    array([[0, 1],
+           [1, 0]])
     """
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -69,6 +74,20 @@ class NearestCentroids(ClassifierMixin, BaseEstimator):
         best = [self._scores(X[rows]).argmax(axis=1) for rows in row_blocks(X.shape[0], len(self.classes_))]
         predicted: NDArray[Any] = self.classes_[np.concatenate(best)]
         return predicted
+
+    def predict_topk(self, X: Any, n: int = 5) -> TopK:
+        """Return the n nearest classes of each row, the nearest first, without holding all scores in memory.
+
+        There are no probabilities: scikit-learn's `CalibratedClassifierCV` fits some to the scores.
+        """
+        X, k = self._checked(X), len(self.classes_)
+        check_topk(n, k)
+        labels, scores = np.empty((X.shape[0], n), dtype=self.classes_.dtype), np.empty((X.shape[0], n))
+        for rows in row_blocks(X.shape[0], k):
+            D = self._scores(X[rows])
+            best = np.argsort(-D, axis=1, kind="stable")[:, :n]
+            labels[rows], scores[rows] = self.classes_[best], np.take_along_axis(D, best, axis=1)
+        return TopK(labels, scores, None)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -115,9 +115,9 @@ def _read(
         decoder = resolved_for(given, trained.loss, trained.code)
         if not (small or decoder.searches):
             continue
-        M = decoder.as_read(trained.code)
-        if decoder.objection(M) is not None:
+        if decoder.objection_to(trained.code) is not None:
             continue
+        M = decoder.as_read(trained.code)
         decoder = trained.fit_decoder(decoder)
         if probable and not decoder.has_probabilities:
             decoder = trained.fit_decoder(with_softmax(decoder))

@@ -219,6 +219,15 @@ def test_inspect_tells_how_the_model_was_made(run, model):
     assert "outputcodes.classifier.OutputCodeClassifier" in done.out
 
 
+def test_inspect_names_the_nodes_of_a_tree_and_no_bound_for_hamming_decoding(run, fruit, tmp_path):
+    model = tmp_path / "tree.skops"
+    assert run("fit", fruit, "--learner", "ridge", "--code", "tree", "--out", model).code == 0
+    done = run("inspect", model)
+    assert "code: TreeCode of 3 classes: 1 tree, 1 node, 3 columns" in done.out
+    assert "errors of the columns on the training rows" in done.out
+    assert "Hamming" not in done.out
+
+
 @pytest.mark.parametrize(
     ("learner", "kind"),
     [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from outputcodes.app import persistence
-from outputcodes.app.run.race.winner import in_words
+from outputcodes.app.run.race.winner import race_in_words
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_winner_is_saved_inspected_and_applied(run, garden, tmp_path):
     _, manifest = persistence.load(model)
     assert 0 <= manifest.summary["interval"][0] <= manifest.summary["error"] <= manifest.summary["interval"][1]
     shown = run("inspect", model).out
-    assert "\n".join(in_words(manifest.summary)) in shown
+    assert "\n".join(race_in_words(manifest.summary)) in shown
     rows = tmp_path / "answers.csv"
     assert run("predict", model, garden, "--proba", "--out", rows).code == 0
     answers = pd.read_csv(rows)

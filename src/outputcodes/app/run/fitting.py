@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_class_weight
 
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.words import quoted
 from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app import persistence
@@ -212,7 +213,7 @@ def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_RO
     """Return plain data on a model that was fitted to a table: the facts given, and its errors on about `most` rows.
 
     For an output code these are the error of each column on the training rows, and the bound on the training error
-    under Hamming decoding that follows (Allwein, Schapire & Singer, JMLR 1, 2000).
+    under Hamming decoding that follows (Allwein, Schapire & Singer, JMLR 1, 2000), except for tree codes.
     """
     final = model[-1]
     summary = {"rows": len(table.target), "class_shares": class_shares(table), **facts}
@@ -227,6 +228,7 @@ def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_RO
     F = final.margins(model[:-1].transform(frame))
     summary["training_error"] = float(np.mean(final.decoder_.predict(F, final.decoder_.as_read(final.code_)) != y))
     summary["column_errors"] = column_errors(F, y, M).round(6).tolist()
-    if min_distance(M) > 0:
+    # The beam of a tree reads a few columns only, and a bound for all of them is far above 1.
+    if not isinstance(final.code_, TreeCode) and min_distance(M) > 0:
         summary["hamming_bound"] = float(hamming_error_bound(F, y, M))
     return summary

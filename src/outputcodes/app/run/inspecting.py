@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.words import shorten
 from outputcodes.app import persistence
 from outputcodes.app.run.fitting import LARGEST_SUMMARISED
@@ -74,10 +75,12 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     if isinstance(final, DecodingClassifier):
         k, L = final.code_.shape
         small = k * L <= LARGEST_SUMMARISED
-        words = (
-            _labelled(str(describe(final.code_matrix_)), final.classes_) if small else f"code: {k} classes, {L} columns"
-        )
-        lines += ["", words]
+        if isinstance(final.code_, TreeCode):
+            lines += ["", f"code: {final.code_}"]
+        elif not small:
+            lines += ["", f"code: {k} classes, {L} columns"]
+        if small:
+            lines += ["", _labelled(str(describe(final.code_matrix_)), final.classes_)]
     if errors:
         lines += ["", "errors of the columns on the training rows: " + _of_columns(np.array(errors))]
     lines += ["", *race] if race else []

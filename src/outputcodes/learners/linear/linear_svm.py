@@ -221,6 +221,8 @@ class LinearSVM(LinearLearner):
         for name in ("C", *(["tol"] if self.tol != "auto" else [])):
             check_positive(name, getattr(self, name))
         self._check_max_iter()
+        if isinstance(self.prune, bool) or self.prune == 0:
+            raise ValueError(f"prune={self.prune!r} must be a number greater than 0, 'auto', or None to drop nothing.")
         if self.prune not in (None, "auto"):
             check_positive("prune", self.prune)
         if self.negatives not in ("matched", "own"):

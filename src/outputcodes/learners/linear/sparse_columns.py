@@ -15,6 +15,7 @@ from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import MOST_ENTRIES
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.sizes import is_huge, linear_scores
+from outputcodes._ground.user_warnings import warn_user
 from outputcodes._ground.validation import take_rows
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.base import FittedLinear, LinearData
@@ -35,7 +36,7 @@ class Pruned:
     limit : float
         Weights whose size, times the root mean square of the feature's values, is smaller were dropped.
     dropped, left : int
-        Numbers of weights.
+        Numbers of weights other than 0.
     changed, rows : int
         How many rows of the training were changed, and how many there are: with a tree code, the rows for which another
         child than before has the largest margin, summed over the nodes; otherwise the rows with a margin of another
@@ -47,6 +48,18 @@ class Pruned:
     left: int
     changed: int
     rows: int
+
+    def warn_if_nothing_is_left(self) -> None:
+        """Warn if every weight was dropped: all rows then have the same margins."""
+        if self.dropped and not self.left:
+            warn_user(
+                f"prune={self.limit:g} dropped all {self.dropped} weights, so that all rows have the same margins: "
+                "lower it, or use prune=None."
+            )
+
+    def __repr__(self) -> str:
+        weights = f"{self.dropped} of {self.dropped + self.left} weights dropped"
+        return f"Pruned(limit={self.limit:g}: {weights}, {self.changed} of {self.rows} rows changed)"
 
 
 class FittedSparseLinear(FittedColumns):
@@ -68,6 +81,7 @@ class FittedSparseLinear(FittedColumns):
     ) -> None:
         self.weights, self.intercept = weights, intercept
         self.certificate, self.pruned = certificate, pruned
+        pruned.warn_if_nothing_is_left()
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some of its rows; X may be the prepared data."""

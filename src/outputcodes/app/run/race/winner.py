@@ -110,21 +110,20 @@ def facts_of(race: Race) -> dict[str, Any]:
 def race_in_words(summary: dict[str, Any]) -> list[str]:
     """Return lines on a race: what the winner consists of, who was next, and who left.
 
-    >>> row = {"contestant": "ridge", "code": "dense", "decoder": "loss", "loss": 0.1, "rows": 80, "folds": 5}
+    >>> row = {"name": "ridge dense (C=10), decoder loss", "loss": 0.1, "rows": 80, "folds": 5}
     >>> gone = {"entry": "tree dense", "rows": 80, "loss": 0.25, "why": "It is clearly behind ridge dense."}
-    >>> facts = {"winner": ["ridge dense, decoder loss"], "weights": [1.0], "metric": "error"}
+    >>> facts = {"winner": [row["name"]], "weights": [1.0], "metric": "error"}
     >>> print(*race_in_words({**facts, "standings": [row], "departures": [gone]}), sep="\\n")
-    winner: ridge dense, decoder loss
+    winner: ridge dense (C=10), decoder loss
     finalists, by the error of held-out rows:
-        0.1000  ridge dense loss (5 folds, 80 rows each)
+        0.1000  ridge dense (C=10), decoder loss (5 folds, 80 rows each)
     left the race:
         0.2500  tree dense (80 rows). It is clearly behind ridge dense.
     """
     lines = [f"winner: {', '.join(_weighted(summary))}"]
     lines.append(f"finalists, by the {summary['metric']} of held-out rows:")
     for row in summary["standings"]:
-        name = " ".join(filter(None, (row["contestant"], row["code"], row["decoder"])))
-        lines.append(f"    {row['loss']:.4f}  {name} ({in_folds(row['folds'])}, {row['rows']} rows each)")
+        lines.append(f"    {row['loss']:.4f}  {row['name']} ({in_folds(row['folds'])}, {row['rows']} rows each)")
     if summary["departures"]:
         lines.append("left the race:")
     for one in summary["departures"]:
