@@ -15,7 +15,6 @@ from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
-from outputcodes.learners.linear.products import Piece, pieces_of
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -60,10 +59,6 @@ class StoredRows:
         """Return an array or sparse matrix as one block."""
         return cls(Blocks([[Part(X, rotated)]], serially), [X.shape[0]], X.shape[1], sp.issparse(X))
 
-    def cut(self, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows, run: Run) -> Blocks:
-        """Return blocks of `Piece`s of some rows, in which the columns see the classes that `present` (k, L) marks."""
-        return self.labelled(y, weight, rows, _pieces, present, run=run)
-
     def labelled(
         self, y: Rows, weight: Array | None, rows: Rows, make: Callable[..., Any], *state: Any, run: Run = serially
     ) -> Blocks:
@@ -105,13 +100,6 @@ class StoredRows:
 
     def _block_of(self, rows: Rows) -> Rows:
         return np.searchsorted(np.cumsum(self.sizes), rows, side="right")
-
-
-def _pieces(
-    parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None, present: NDArray[np.bool_]
-) -> Iterator[Piece]:
-    (part,) = parts
-    return pieces_of(part.X, part.rotated, y, weight, np.arange(len(y)) if rows is None else rows, present)
 
 
 def _checked(block: Any, start: int, check: Callable[[Any], Any], sparse: bool, width: int) -> Part:
