@@ -92,11 +92,13 @@ class StoredRows:
 
     def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows | None]]:
         """Yield the slice of each block, and which of its rows are among `rows`, from its first; None is all."""
-        block, start = self._block_of(rows), 0
-        for b, size in enumerate(self.sizes):
-            own = rows[block == b] - start
+        ascending = bool((rows[1:] > rows[:-1]).all())
+        ends = np.searchsorted(rows, np.cumsum(self.sizes)) if ascending else np.zeros(len(self.sizes), dtype=np.intp)
+        block, start, first = None if ascending else self._block_of(rows), 0, 0
+        for b, (size, last) in enumerate(zip(self.sizes, ends.tolist(), strict=True)):
+            own = (rows[first:last] if ascending else rows[block == b]) - start
             yield slice(start, start + size), own if len(own) < size or (np.diff(own) != 1).any() else None
-            start += size
+            start, first = start + size, last
 
     def _block_of(self, rows: Rows) -> Rows:
         return np.searchsorted(np.cumsum(self.sizes), rows, side="right")

@@ -69,7 +69,7 @@ class ImplicitSteps(Stream):
         """Take a step in every column for each few rows; columns that came late also see rows that came before them."""
         X, cost = self._with_constant(self.learner._as_features(X)), self.learner.C * class_weights(M, column_weight)
         own = np.ones(len(y)) if weight is None else weight
-        self._grow(X.shape[1], M, sp.issparse(X))
+        self._grow(X, M)
         with threads(self.n_jobs) as run:
             for start in range(0, len(y), ROWS_PER_STEP):
                 rows = slice(start, start + ROWS_PER_STEP)
@@ -101,14 +101,16 @@ class ImplicitSteps(Stream):
         column = np.full((X.shape[0], 1), self.intercept.constant)
         return sp.hstack([X, sp.csr_array(column)], format="csr") if sp.issparse(X) else np.hstack([X, column])
 
-    def _grow(self, p: int, M: Matrix, sparse: bool) -> None:
+    def _grow(self, X: Any, M: Matrix) -> None:
         """Add columns that are new; they start from the penalty, and have missed all rows so far."""
+        (n, p), sparse = X.shape, sp.issparse(X)
         L, before = M.shape[1], self.weights.shape[1]
         if not self.metrics:
             self.weights = np.zeros((p, 0))
             self.full = not sparse and L * p * p <= MOST_METRIC_VALUES
             self.centre = Centre(p, self.intercept.constant)
-            self.before = Reservoir(max(64, min(MOST_KEPT_ROWS, MOST_KEPT_VALUES // p)), self.seed)
+            values_per_row = -(-X.nnz // n) if sparse else p
+            self.before = Reservoir(max(64, min(MOST_KEPT_ROWS, MOST_KEPT_VALUES // values_per_row)), self.seed)
         penalty = np.ones(p)
         if self.intercept.free:
             penalty[-1] = SLIGHT

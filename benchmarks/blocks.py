@@ -1,0 +1,368 @@
+"""Rows beyond memory and beyond one machine: parquet files, a Dask cluster, and batches.
+
+python benchmarks/blocks.py [files] [dask] [peers] [streams] [--quick]
+
+"files" trains on 20,000,000 × 20 rows of parquet files, within 2 GB of private memory, against arrays in memory; "dask"
+trains on 2,000,000 × 50 rows by one worker, and measures the bytes that a pass sends; "peers" boosts stumps on the same
+cluster with xgboost.dask; "streams" compares `partial_fit` with `fit`. Without words, all are run. Files are written to
+a temporary folder (TMPDIR), about 10 GB with the working files.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import QUICK, WORDS, load, print_table, read, save
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.learners import BoostedStumps, Logistic
+from outputcodes.training import RowBlocks
+
+CLASSES, FEATURES, ROWS_PER_FILE = 6, 20, 5_000 if QUICK else 200_000
+FILE_ROWS, ARRAY_ROWS = (40_000, 20_000) if QUICK else (20_000_000, 2_000_000)
+CLUSTER_SHAPE, CLUSTER_BLOCKS = ((20_000, 50), 4) if QUICK else ((2_000_000, 50), 8)
+ROUNDS = 10 if QUICK else 100
+WORK = {"Logistic, one-vs-all": Logistic(), f"{ROUNDS} rounds of stumps, 128 bins": BoostedStumps(ROUNDS, bins=128)}
+STREAMS = ("letter", "isolet", "20newsgroups")
+
+
+def made(rows: int, features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return classes around random centres."""
+    rng = np.random.default_rng((seed, 1))
+    centres = np.random.default_rng(0).standard_normal((CLASSES, features))
+    y = rng.integers(CLASSES, size=rows).astype(np.int8)
+    return centres[y] + 2 * rng.standard_normal((rows, features)), y
+
+
+def write(folder: Path, rows: int) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for number in range(rows // ROWS_PER_FILE):
+        X, y = made(ROWS_PER_FILE, FEATURES, number)
+        columns = {f"x{f}": X[:, f] for f in range(FEATURES)} | {"class": y}
+        pq.write_table(pa.table(columns), folder / f"part-{number:04}.parquet", compression="none")
+
+
+def blocks_of(folder: Path) -> tuple[RowBlocks, np.ndarray]:
+    """Return the features of a folder as blocks that are read again whenever they are needed, and the labels."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("*.parquet"))
+    names = [f"x{f}" for f in range(FEATURES)]
+
+    def every() -> Iterator[np.ndarray]:
+        for path in files:
+            table = pq.read_table(path, columns=names)
+            yield np.column_stack([table[name].to_numpy() for name in names])
+
+    y = np.concatenate([pq.read_table(path, columns=["class"])["class"].to_numpy() for path in files])
+    sizes = [pq.ParquetFile(path).metadata.num_rows for path in files]
+    return RowBlocks.counted(every, sizes, FEATURES), y
+
+
+class PrivateMemory:
+    """The largest private memory of this process: what is mapped from files is not counted."""
+
+    def __init__(self) -> None:
+        self.peak, self._stop = 0.0, threading.Event()
+
+    def __enter__(self) -> PrivateMemory:
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.02):
+            fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+            self.peak = max(self.peak, int(fields["RssAnon"].split()[0]) / 2**20)
+
+
+def child(source: str, work: str) -> dict[str, Any]:
+    """Train in this process; the first pass, which reads, checks and prepares all rows, is timed apart."""
+    X, y = made(ARRAY_ROWS, FEATURES, 0) if source == "array" else blocks_of(Path(source))
+    model = OutputCodeClassifier(WORK[work], code="one-vs-all", random_state=0)
+    # Compile, or load what is compiled.
+    model.fit(RowBlocks([made(2000, FEATURES, 0)[0]]), made(2000, FEATURES, 0)[1])
+    model.fit(*made(2000, FEATURES, 0))
+    with PrivateMemory() as memory:
+        start = time.perf_counter()
+        posed = model.pose(X, y)
+        between = time.perf_counter()
+        trained = model.solve(posed)
+        end = time.perf_counter()
+    return {
+        "rows": len(y),
+        "first pass s": between - start,
+        "training s": end - between,
+        "training ns per row": 1e9 * (end - between) / len(y),
+        "iterations": int(trained.columns.fitted.certificate.iterations.max()),
+        "private memory GB": memory.peak,
+    }
+
+
+def in_a_process(source: str, work: str) -> dict[str, Any]:
+    words = [sys.executable, __file__, "--child", source, work, *(["--quick"] if QUICK else [])]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+
+
+def files() -> None:
+    table = []
+    with tempfile.TemporaryDirectory(prefix="outputcodes-blocks-") as name:
+        write(Path(name), FILE_ROWS)
+        size = sum(path.stat().st_size for path in Path(name).iterdir()) / 2**30
+        for work in WORK:
+            array = in_a_process("array", work)
+            found = in_a_process(name, work)
+            ratio = found["training ns per row"] / array["training ns per row"]
+            table += [
+                {"work": work, "source": "array in memory"} | array,
+                {"work": work, "source": f"parquet files, {size:.1f} GB"} | found | {"time per row / array": ratio},
+            ]
+    print_table(table)
+    save("blocks_files", table)
+
+
+def cluster(n_workers: int) -> Any:
+    from distributed import LocalCluster
+
+    return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
+
+
+def on_the_workers(n_workers: int) -> tuple[Any, Any]:
+    """Return a Dask array whose blocks the workers make and keep, and its labels."""
+    import dask
+    import dask.array as da
+    from distributed import wait
+
+    rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
+    parts = [dask.delayed(made)(rows, features, number) for number in range(CLUSTER_BLOCKS)]
+    X, y = (
+        da.concatenate(
+            [
+                da.from_delayed(dask.delayed(lambda pair, place: pair[place])(part, place), shape, dtype)
+                for part in parts
+            ]
+        ).persist()
+        for place, shape, dtype in ((0, (rows, features), np.float64), (1, (rows,), np.int8))
+    )
+    wait([X, y])
+    return X, y
+
+
+def loopback() -> int:
+    """Return the bytes that this machine has sent to itself: every connection of a local cluster is one of these."""
+    line = next(line for line in Path("/proc/net/dev").read_text().splitlines() if line.strip().startswith("lo:"))
+    return int(line.split()[1])
+
+
+def on_dask() -> None:
+    from distributed import Client
+
+    rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
+    table: list[dict[str, Any]] = []
+    for work, learner in WORK.items():
+        model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
+        with cluster(1) as local, Client(local) as client:
+            X, y = on_the_workers(1)
+            model.fit(X[:4000].rechunk((2000, -1)), y[:4000])
+            with client.get_task_stream() as stream:
+                start = time.perf_counter()
+                there = model.fit(X, y)
+                dask_seconds = time.perf_counter() - start
+            inside = sum(
+                s["stop"] - s["start"] for task in stream.data for s in task["startstops"] if s["action"] == "compute"
+            )
+            scores = there.decision_function(made(1000, features, 99)[0])
+            del X, y
+        parts = [made(rows, features, number) for number in range(CLUSTER_BLOCKS)]
+        blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+        model.fit(RowBlocks([parts[0][0][:2000]]), parts[0][1][:2000])
+        start = time.perf_counter()
+        here = model.fit(blocks, labels)
+        seconds = time.perf_counter() - start
+        assert np.array_equal(here.decision_function(made(1000, features, 99)[0]), scores), "the bits differ"
+        table.append(
+            {
+                "work": work,
+                "in memory s": seconds,
+                "one worker s": dask_seconds,
+                "one worker / in memory": dask_seconds / seconds,
+                "computing in tasks s": inside,
+                "tasks": len(stream.data),
+                "scheduling and sending s": dask_seconds - inside,
+            }
+        )
+    print_table(table)
+    save("blocks_dask", table + bytes_sent())
+
+
+def bytes_sent() -> list[dict[str, Any]]:
+    """Measure what a pass sends in a cluster of two workers, beside the formula, and calculate it for more workers.
+
+    State of s bytes goes to the scheduler and to each of W workers; sums of r bytes go along a tree, at most W - 1 of
+    them between workers, and the last one through the scheduler to the client. Each of about 2B + 1 tasks has messages
+    of its own, whose size is that of a pass with next to no state.
+    """
+    from distributed import Client
+
+    from outputcodes._ground.on_dask import DaskRows
+
+    d, table = CLUSTER_SHAPE[1], []
+    linear, histograms = 8 * (d + 1) * CLASSES, 8 * d * 129 * 16
+    passes = {
+        "Logistic, a gradient": (linear, linear),
+        "stumps, a round": (2 * 8 * (8 * 8 + 2 * d), histograms),
+    }
+    with cluster(2) as local, Client(local):
+        X, _ = on_the_workers(2)
+        blocks = DaskRows(X).kept(_own_piece)
+        repeats, tasks = 10, 2 * len(blocks.blocks)
+
+        def measured(state: int, result: int) -> float:
+            blocks.total(_of_size, np.ones(state // 8), result // 8)
+            time.sleep(0.5)
+            idle = loopback()
+            time.sleep(1.0)
+            before = loopback()
+            per_second, start = before - idle, time.perf_counter()
+            for _ in range(repeats):
+                blocks.total(_of_size, np.ones(state // 8), result // 8)
+            return (loopback() - before - per_second * (time.perf_counter() - start)) / repeats
+
+        per_task = measured(8, 8) / tasks
+        for work, (state, result) in passes.items():
+            for workers in (2, 16, 64, 256):
+                # One block per worker, and four of them on the two workers of the measurement.
+                n_tasks = tasks if workers == 2 else 2 * workers
+                formula = (workers + 1) * (state + result) + n_tasks * per_task
+                found = measured(state, result) if workers == 2 else "calculated"
+                table.append(
+                    {
+                        "pass": work,
+                        "workers": workers,
+                        "state bytes": state,
+                        "sum bytes": result,
+                        "bytes by the formula": int(formula),
+                        "bytes measured": int(found) if workers == 2 else found,
+                        "bytes per task": int(per_task),
+                    }
+                )
+    print_table(table)
+    return table
+
+
+def _own_piece(block: Any, start: int) -> Any:
+    from outputcodes._ground.stored_rows import Part
+
+    return Part(block)
+
+
+def _of_size(piece: Any, state: np.ndarray, size: int) -> tuple[np.ndarray]:
+    return (np.full(size, state[0]),)
+
+
+def peers() -> None:
+    from distributed import Client
+    from xgboost import dask as xgb
+
+    table = []
+    with cluster(2) as local, Client(local) as client:
+        X, y = on_the_workers(2)
+        held, truth = made(20_000, CLUSTER_SHAPE[1], 99)
+        ours = OutputCodeClassifier(BoostedStumps(ROUNDS, bins=128), code="one-vs-all", random_state=0)
+        ours.fit(X[:4000].rechunk((2000, -1)), y[:4000])
+        start = time.perf_counter()
+        ours.fit(X, y)
+        seconds = {"outputcodes": time.perf_counter() - start}
+        errors = {"outputcodes": np.mean(ours.predict(held) != truth)}
+        how = {"objective": "multi:softprob", "num_class": CLASSES, "max_depth": 1, "max_bin": 128, "nthread": 1}
+        start = time.perf_counter()
+        data = xgb.DaskQuantileDMatrix(client, X, y, max_bin=128)
+        booster = xgb.train(client, {**how, "tree_method": "hist"}, data, num_boost_round=ROUNDS)["booster"]
+        seconds["xgboost.dask"] = time.perf_counter() - start
+        errors["xgboost.dask"] = np.mean(booster.inplace_predict(held).argmax(axis=1) != truth)
+    for name in seconds:
+        table.append({"library": name, "seconds": seconds[name], "error %": 100 * float(errors[name])})
+    print_table(table)
+    save("blocks_peers", table)
+
+
+def sample(name: str) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+    """Return training and test rows, with features of variance 1, or texts as tf-idf."""
+    if name != "20newsgroups":
+        X, y, train = load(name)
+        X = X.astype(np.float64)
+        X = (X - X[train].mean(axis=0)) / (X[train].std(axis=0) + 1e-12)
+        return X[train], y[train], X[~train], y[~train]
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    frame = read(name)
+    frame = frame[:: 10 if QUICK else 1]
+    train, y = frame["split"].to_numpy() == "train", np.unique(frame["target"], return_inverse=True)[1]
+    texts = frame.drop(columns=["split", "target"]).iloc[:, 0].fillna("")
+    words = TfidfVectorizer(sublinear_tf=True, min_df=2).fit(texts[train])
+    return words.transform(texts[train]), y[train], words.transform(texts[~train]), y[~train]
+
+
+def in_order(y: np.ndarray, late: int, rng: np.random.Generator) -> np.ndarray:
+    """Return rows in a random order in which some classes come in the second half only."""
+    place = rng.random(len(y))
+    coming = np.isin(y, rng.permutation(np.unique(y))[:late])
+    return np.argsort(np.where(coming, 0.5 + place / 2, place), kind="stable")
+
+
+def streams() -> None:
+    table = []
+    for name in STREAMS:
+        X, y, X_test, y_test = sample(name)
+        for learner in ("ridge", "logistic", "linear-svm"):
+            if name == "20newsgroups" and learner == "ridge":
+                continue  # its running sums are a matrix of all words
+            whole = OutputCodeClassifier(learner, code="one-vs-all", random_state=0).fit(X, y)
+            error = 100 * float(np.mean(whole.predict(X_test) != y_test))
+            for late in (0, 10):
+                order = in_order(y, late, np.random.default_rng(0))
+                model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
+                start = time.perf_counter()
+                for rows in np.array_split(order, 100):
+                    model.partial_fit(X[rows], y[rows])
+                seconds = time.perf_counter() - start
+                streamed = 100 * float(np.mean(model.predict(X_test) != y_test))
+                table.append(
+                    {
+                        "data": name,
+                        "learner": learner,
+                        "late classes": late,
+                        "fit, error %": error,
+                        "100 batches, error %": streamed,
+                        "difference, points": streamed - error,
+                        "stream s": seconds,
+                    }
+                )
+                print_table(table[-1:])
+    print_table(table)
+    save("blocks_streams", table)
+
+
+PARTS = {"files": files, "dask": on_dask, "peers": peers, "streams": streams}
+
+if __name__ == "__main__":
+    if WORDS[:1] == ["--child"]:
+        print(json.dumps(child(*WORDS[1:])))
+    else:
+        for part in WORDS or PARTS:
+            PARTS[part]()
