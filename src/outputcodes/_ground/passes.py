@@ -20,7 +20,7 @@ from outputcodes._ground.working_files import WorkingFiles
 Combine = Callable[[Any, Any], Any]
 Sums = tuple[NDArray[Any], ...]
 # So many results are held before they are combined: threads then seldom wait for each other.
-RESULTS_AT_A_TIME = 64
+RESULTS_AT_A_TIME = 32
 
 
 class Piece(Protocol):

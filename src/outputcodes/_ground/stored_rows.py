@@ -83,6 +83,13 @@ class StoredRows:
             found[block == b] = values
         return found
 
+    def taken(self, rows: Rows) -> StoredRows:
+        """Return some rows, in their order within each block."""
+        parts = list(self._parts_of(rows))
+        sizes = [block.stop - block.start if own is None else len(own) for block, own in parts]
+        taken = self.blocks.recut(_taken, [(own,) for _, own in parts])
+        return StoredRows(taken, sizes, self.shape[1], self.sparse)
+
     def joined(self) -> Any:
         """Return all rows as one array or csr array."""
         every = self.blocks.collected(_features)
@@ -123,6 +130,10 @@ def row_sum(part: Part) -> Sums:
 def centred(part: Part, centre: Array) -> Part:
     """Return the rows minus a centre."""
     return Part(part.X - centre)
+
+
+def _taken(parts: list[Part], rows: Rows | None) -> list[Part]:
+    return parts if rows is None else [Part(parts[0].X[rows])]
 
 
 def _features(parts: list[Part]) -> Any:

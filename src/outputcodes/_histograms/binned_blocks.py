@@ -41,13 +41,13 @@ class BinnedBlocks:
         The features.
     coded : StoredRows
         The codes of the features, blocks of `Codes`.
-    given : RowBlocks
+    given : object
         What they were made of, and how: by so many `bins`.
     """
 
     stored: StoredRows
     coded: StoredRows
-    given: RowBlocks
+    given: Any
     bins: int | str
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]
@@ -61,7 +61,7 @@ class BinnedBlocks:
         return self.given is X and self.bins == bins and np.array_equal(self.categorical, categorical)
 
 
-def bin_blocks(stored: StoredRows, given: RowBlocks, bins: int | str, categorical: NDArray[np.bool_]) -> BinnedBlocks:
+def bin_blocks(stored: StoredRows, given: Any, bins: int | str, categorical: NDArray[np.bool_]) -> BinnedBlocks:
     """Replace every value by the number of its bin, as `bin_features` does for rows in memory.
 
     One pass counts values, another one writes codes. Quantiles are those of all rows, exactly if these are few, or else
