@@ -84,6 +84,8 @@ class DaskRows(RowBlocks):
 class DaskBlocks(Blocks):
     """Blocks whose lists of pieces are futures."""
 
+    may_change = False
+
     def __init__(self, blocks: Sequence[Any], client: Any, run: Run = serially) -> None:
         self.blocks, self.client, self.run, self.files = blocks, client, run, None
 

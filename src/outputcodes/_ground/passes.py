@@ -95,6 +95,7 @@ class Blocks:
     """Blocks of rows as lists of pieces, on which functions run in threads.
 
     Functions take a piece and some small state. They change nothing: a piece that has learned something is a new piece.
+    Only if `may_change`, an owner who lets its blocks go may have the arrays of a piece overwritten by the new one's.
 
     Parameters
     ----------
@@ -117,6 +118,9 @@ class Blocks:
     >>> doubled.total(lambda piece: (piece.X.sum(),))
     (np.float64(12.0),)
     """
+
+    # A task that may be computed again must find its piece as it was: not so in this process.
+    may_change = True
 
     def __init__(self, blocks: Sequence[list[Any]], run: Run, files: WorkingFiles | None = None) -> None:
         self.blocks, self.run, self.files = blocks, run, files

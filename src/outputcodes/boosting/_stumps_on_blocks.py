@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
-from outputcodes._ground.lanes import LANES, aligned_zeros
+from outputcodes._ground.lanes import LANES, aligned_copy, aligned_zeros
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
@@ -63,7 +63,9 @@ class ColumnWeightsOnBlocks:
         if self.due is None:
             (self.histograms,) = self.blocks.total(_histograms, data.n_bins)
         else:
-            self.blocks, (self.histograms,) = self.blocks.step(_reweighted, data.n_bins, *self.due)
+            self.blocks, (self.histograms,) = self.blocks.step(
+                _reweighted, data.n_bins, *self.due, self.blocks.may_change
+            )
         worth = np.full((len(self.histograms), 4 if self.kind == ABSTAINING else 1, data.offsets[-1]), np.inf)
         for own, histograms in zip(worth, self.histograms, strict=True):
             features = data.n_bins, data.categorical, data.offsets, 0, len(data.n_bins)
@@ -133,12 +135,10 @@ def _histograms(piece: WeighedPairs, n_bins: NDArray[np.int64]) -> Sums:
 
 
 def _reweighted(
-    piece: WeighedPairs, n_bins: NDArray[np.int64], question: Question, factors: Array
+    piece: WeighedPairs, n_bins: NDArray[np.int64], question: Question, factors: Array, in_place: bool
 ) -> tuple[WeighedPairs, Sums]:
-    V = aligned_zeros(*piece.V.shape)
-    V[:] = piece.V
-    changed = replace(piece, V=V)
-    for block in range(len(V)):
+    changed = piece if in_place else replace(piece, V=aligned_copy(piece.V))
+    for block in range(len(piece.V)):
         own = aligned_zeros(3, 2, LANES)
         own[:] = factors[:, :, block * LANES : (block + 1) * LANES]
         reweight_sides(changed.part(block), *question, own)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
-from outputcodes._ground.lanes import LANES, aligned_zeros
+from outputcodes._ground.lanes import LANES, aligned_copy, aligned_zeros
 from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
@@ -95,8 +95,8 @@ class StumpsOnBlocks(StumpColumns):
         if self.due is None:
             (histograms,) = self.train.total(_histograms, data.n_bins)
         else:
-            bins = data.n_bins, data.categorical
-            self.train, (histograms,) = self.train.step(_reweighted_histograms, *bins, *self.due)
+            how = data.n_bins, data.categorical, *self.due, self.train.may_change
+            self.train, (histograms,) = self.train.step(_reweighted_histograms, *how)
         choice.score[:] = np.inf
         choose_stumps(
             histograms, 0, len(histograms), data.n_bins, data.categorical, self.confident, state.active, choice, room
@@ -106,8 +106,8 @@ class StumpsOnBlocks(StumpColumns):
         made = Cut(choice.score.copy(), choice.feature.copy(), choice.cut.copy(), choice.sides.copy())
         self.due = made, room.scaled.copy()
         if self.held is not None:
-            plain = made, room.plain.copy()
-            self.held, (losses,) = self.held.step(_reweighted_loss, data.n_bins, data.categorical, *plain)
+            how = data.n_bins, data.categorical, made, room.plain.copy(), self.held.may_change
+            self.held, (losses,) = self.held.step(_reweighted_loss, *how)
         else:
             losses = np.zeros(LANES)
         for lane in range(LANES):
@@ -175,26 +175,25 @@ def _histograms(piece: WeighedRows, n_bins: NDArray[np.int64]) -> Sums:
 
 
 def _reweighted(
-    piece: WeighedRows, n_bins: NDArray[np.int64], categorical: NDArray[np.bool_], choice: Cut, factor: Array
+    piece: WeighedRows,
+    n_bins: NDArray[np.int64],
+    categorical: NDArray[np.bool_],
+    choice: Cut,
+    factor: Array,
+    in_place: bool,
 ) -> WeighedRows:
-    V = aligned_zeros(*piece.V.shape)
-    V[:] = piece.V
-    changed = replace(piece, V=V)
+    changed = piece if in_place else replace(piece, V=aligned_copy(piece.V))
     stumps.reweight(changed.part(), n_bins, categorical, choice, factor, np.empty((LANES, int(n_bins.max()) + 1, 2)))
     return changed
 
 
-def _reweighted_histograms(
-    piece: WeighedRows, n_bins: NDArray[np.int64], categorical: NDArray[np.bool_], choice: Cut, factor: Array
-) -> tuple[WeighedRows, Sums]:
-    changed = _reweighted(piece, n_bins, categorical, choice, factor)
+def _reweighted_histograms(piece: WeighedRows, n_bins: NDArray[np.int64], *how: Any) -> tuple[WeighedRows, Sums]:
+    changed = _reweighted(piece, n_bins, *how)
     return changed, _histograms(changed, n_bins)
 
 
-def _reweighted_loss(
-    piece: WeighedRows, n_bins: NDArray[np.int64], categorical: NDArray[np.bool_], choice: Cut, factor: Array
-) -> tuple[WeighedRows, Sums]:
-    changed = _reweighted(piece, n_bins, categorical, choice, factor)
+def _reweighted_loss(piece: WeighedRows, *how: Any) -> tuple[WeighedRows, Sums]:
+    changed = _reweighted(piece, *how)
     return changed, (np.abs(changed.V).sum(axis=0),)
 
 
