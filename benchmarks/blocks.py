@@ -1,16 +1,18 @@
-"""Rows beyond memory and beyond one machine: parquet files, a Dask cluster, and batches.
+"""Rows beyond memory and beyond one machine: parquet files and a Dask cluster.
 
-python benchmarks/blocks.py [files] [dask] [peers] [streams] [--quick]
+python benchmarks/blocks.py [files] [dask] [peers] [kills] [--quick]
 
 "files" trains on 20,000,000 × 20 rows of parquet files, within 2 GB of private memory, against arrays in memory; "dask"
 trains on 2,000,000 × 50 rows by one worker, and measures the bytes that a pass sends; "peers" boosts stumps on the same
-cluster with xgboost.dask; "streams" compares `partial_fit` with `fit`. Without words, all are run. Files are written to
-a temporary folder (TMPDIR), about 10 GB with the working files.
+cluster with xgboost.dask; "kills" ends workers by kill -9 at 20 random moments. Without words, all are run.
+Files are written to a temporary folder (TMPDIR), about 10 GB with the working files.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import QUICK, WORDS, load, print_table, read, save
+from common import QUICK, WORDS, print_table, save
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import BoostedStumps, Logistic
@@ -32,7 +34,6 @@ FILE_ROWS, ARRAY_ROWS = (40_000, 20_000) if QUICK else (20_000_000, 2_000_000)
 CLUSTER_SHAPE, CLUSTER_BLOCKS = ((20_000, 50), 4) if QUICK else ((2_000_000, 50), 8)
 ROUNDS = 10 if QUICK else 100
 WORK = {"Logistic, one-vs-all": Logistic(), f"{ROUNDS} rounds of stumps, 128 bins": BoostedStumps(ROUNDS, bins=128)}
-STREAMS = ("letter", "isolet", "20newsgroups")
 
 
 def made(rows: int, features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -302,64 +303,65 @@ def peers() -> None:
     save("blocks_peers", table)
 
 
-def sample(name: str) -> tuple[Any, np.ndarray, Any, np.ndarray]:
-    """Return training and test rows, with features of variance 1, or texts as tf-idf."""
-    if name != "20newsgroups":
-        X, y, train = load(name)
-        X = X.astype(np.float64)
-        X = (X - X[train].mean(axis=0)) / (X[train].std(axis=0) + 1e-12)
-        return X[train], y[train], X[~train], y[~train]
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def kills() -> None:
+    """Kill workers at random moments of trainings and of a race; all must end, with the bits of no kills."""
+    from distributed import Client
+    from sklearn.datasets import load_digits
 
-    frame = read(name)
-    frame = frame[:: 10 if QUICK else 1]
-    train, y = frame["split"].to_numpy() == "train", np.unique(frame["target"], return_inverse=True)[1]
-    texts = frame.drop(columns=["split", "target"]).iloc[:, 0].fillna("")
-    words = TfidfVectorizer(sublinear_tf=True, min_df=2).fit(texts[train])
-    return words.transform(texts[train]), y[train], words.transform(texts[~train]), y[~train]
+    from outputcodes.selection import Race
 
+    rows, features, count = 8_000 if QUICK else 80_000, 20, 4 if QUICK else 20
+    parts = [made(rows // 8, features, number) for number in range(8)]
+    blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+    digits, rng, table = load_digits(return_X_y=True), np.random.default_rng(0), []
+    race = {"time_limit": None, "contestants": ["ridge", "decision-tree"], "random_state": 0}
+    expected = Race(**race).fit(*digits).predict_proba(digits[0])
+    with cluster(2) as local, Client(local) as client:
+        import dask.array as da
 
-def in_order(y: np.ndarray, late: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows in a random order in which some classes come in the second half only."""
-    place = rng.random(len(y))
-    coming = np.isin(y, rng.permutation(np.unique(y))[:late])
-    return np.argsort(np.where(coming, 0.5 + place / 2, place), kind="stable")
+        X = da.from_array(np.concatenate([X for X, _ in parts]), chunks=(rows // 8, features))
 
+        def trained(learner: Any) -> bool:
+            there, here = (OutputCodeClassifier(learner, code="all-pairs", random_state=0) for _ in range(2))
+            same = there.fit(X, labels).margins(parts[0][0]) == here.fit(blocks, labels).margins(parts[0][0])
+            return bool(same.all())
 
-def streams() -> None:
-    table = []
-    for name in STREAMS:
-        X, y, X_test, y_test = sample(name)
-        for learner in ("ridge", "logistic", "linear-svm"):
-            if name == "20newsgroups" and learner == "ridge":
-                continue  # its running sums are a matrix of all words
-            whole = OutputCodeClassifier(learner, code="one-vs-all", random_state=0).fit(X, y)
-            error = 100 * float(np.mean(whole.predict(X_test) != y_test))
-            for late in (0, 10):
-                order = in_order(y, late, np.random.default_rng(0))
-                model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
-                start = time.perf_counter()
-                for rows in np.array_split(order, 100):
-                    model.partial_fit(X[rows], y[rows])
-                seconds = time.perf_counter() - start
-                streamed = 100 * float(np.mean(model.predict(X_test) != y_test))
-                table.append(
-                    {
-                        "data": name,
-                        "learner": learner,
-                        "late classes": late,
-                        "fit, error %": error,
-                        "100 batches, error %": streamed,
-                        "difference, points": streamed - error,
-                        "stream s": seconds,
-                    }
-                )
-                print_table(table[-1:])
+        works = {
+            "Logistic, all-pairs": lambda: trained(Logistic()),
+            "stumps, all-pairs": lambda: trained(BoostedStumps(20, bins=64)),
+            "a race": lambda: bool(
+                (Race(**race).fit(*digits, cluster=client).predict_proba(digits[0]) == expected).all()
+            ),
+        }
+        for number in range(count):
+            work = list(works)[number % len(works)]
+            pid, after = int(rng.choice(list(client.run(os.getpid).values()))), float(rng.uniform(0.1, 4.0))
+            timer = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
+            timer.start()
+            start = time.perf_counter()
+            same = works[work]()
+            timer.cancel()
+            assert same, f"{work}: the bits differ after a kill"
+            seconds = time.perf_counter() - start
+            client.wait_for_workers(2, timeout=120)
+            table.append({"work": work, "killed after s": after, "seconds": seconds, "the same bits": same})
+        pids = list(client.run(os.getpid).values())
+        memory = [resident(pid) for pid in pids]
     print_table(table)
-    save("blocks_streams", table)
+    for work in works:
+        own = [row for row in table if row["work"] == work]
+        own_seconds = [row["seconds"] for row in own]
+        whole = {"work": work, "kills": len(own), "the same bits": all(row["the same bits"] for row in own)}
+        table.append(whole | {"longest s": max(own_seconds), "largest worker afterwards GB": max(memory)})
+    save("blocks_kills", table[count:])
 
 
-PARTS = {"files": files, "dask": on_dask, "peers": peers, "streams": streams}
+def resident(pid: int) -> float:
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(fields["VmRSS"].split()[0]) / 2**20
+
+
+PARTS = {"files": files, "dask": on_dask, "peers": peers, "kills": kills}
 
 if __name__ == "__main__":
     if WORDS[:1] == ["--child"]:
