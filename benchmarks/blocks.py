@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from outputcodes.training import RowBlocks
 
 CLASSES, FEATURES, ROWS_PER_FILE = 6, 20, 5_000 if QUICK else 200_000
 FILE_ROWS, ARRAY_ROWS = (40_000, 20_000) if QUICK else (20_000_000, 2_000_000)
-CLUSTER_SHAPE, CLUSTER_BLOCKS = ((20_000, 50), 4) if QUICK else ((2_000_000, 50), 8)
+CLUSTER_SHAPE, CLUSTER_BLOCKS = (20_000 if QUICK else 2_000_000, 50), 4
 ROUNDS = 10 if QUICK else 100
 WORK = {"Logistic, one-vs-all": Logistic(), f"{ROUNDS} rounds of stumps, 128 bins": BoostedStumps(ROUNDS, bins=128)}
 
@@ -172,16 +173,16 @@ def loopback() -> int:
 
 
 def on_dask() -> None:
-    from distributed import Client
+    from distributed import Client, get_task_stream
 
     rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
     table: list[dict[str, Any]] = []
     for work, learner in WORK.items():
         model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
-        with cluster(1) as local, Client(local) as client:
+        with cluster(1) as local, Client(local):
             X, y = on_the_workers(1)
             model.fit(X[:4000].rechunk((2000, -1)), y[:4000])
-            with client.get_task_stream() as stream:
+            with get_task_stream() as stream:
                 start = time.perf_counter()
                 there = model.fit(X, y)
                 dask_seconds = time.perf_counter() - start
@@ -232,18 +233,19 @@ def bytes_sent() -> list[dict[str, Any]]:
     with cluster(2) as local, Client(local):
         X, _ = on_the_workers(2)
         blocks = DaskRows(X).kept(_own_piece)
-        repeats, tasks = 10, 2 * len(blocks.blocks)
+        repeats, tasks = 20, 2 * len(blocks.blocks)
 
         def measured(state: int, result: int) -> float:
-            blocks.total(_of_size, np.ones(state // 8), result // 8)
-            time.sleep(0.5)
-            idle = loopback()
-            time.sleep(1.0)
-            before = loopback()
-            per_second, start = before - idle, time.perf_counter()
+            """The median of some passes, without what clusters send when they are idle."""
+            found, idle = [], []
             for _ in range(repeats):
+                before, start = loopback(), time.perf_counter()
                 blocks.total(_of_size, np.ones(state // 8), result // 8)
-            return (loopback() - before - per_second * (time.perf_counter() - start)) / repeats
+                found.append((loopback() - before, time.perf_counter() - start))
+                before = loopback()
+                time.sleep(0.1)
+                idle.append((loopback() - before) / 0.1)
+            return statistics.median(sent - statistics.median(idle) * seconds for sent, seconds in found)
 
         per_task = measured(8, 8) / tasks
         for work, (state, result) in passes.items():
@@ -343,7 +345,7 @@ def kills() -> None:
             timer.cancel()
             assert same, f"{work}: the bits differ after a kill"
             seconds = time.perf_counter() - start
-            client.wait_for_workers(2, timeout=120)
+            whole_again(local, client)
             table.append({"work": work, "killed after s": after, "seconds": seconds, "the same bits": same})
         pids = list(client.run(os.getpid).values())
         memory = [resident(pid) for pid in pids]
@@ -354,6 +356,18 @@ def kills() -> None:
         whole = {"work": work, "kills": len(own), "the same bits": all(row["the same bits"] for row in own)}
         table.append(whole | {"longest s": max(own_seconds), "largest worker afterwards GB": max(memory)})
     save("blocks_kills", table[count:])
+
+
+def whole_again(local: Any, client: Any) -> None:
+    """Wait for the workers; the nanny of one that is killed while it starts gives up, and another one is asked for."""
+    for _ in range(10):
+        local.scale(2)
+        try:
+            client.wait_for_workers(2, timeout=15)
+            return
+        except TimeoutError:
+            continue
+    raise RuntimeError("The cluster has lost its workers.")
 
 
 def resident(pid: int) -> float:
