@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.boosting import AdaBoostMH
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO
 from outputcodes.learners import BoostedStumps, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 X, y = load_digits(return_X_y=True)
 X, y = X[:600] / 16, y[:600]
 SIZES = (250, 1, 0, 349)
+WEIGHT = np.random.default_rng(0).integers(0, 3, 600).astype(float)
 NAMES = [f"pixel {f}" for f in range(64)]
 FRAME, LABELS = pd.DataFrame(X, columns=NAMES), np.array(list("abcdefghij"))[y]
 
@@ -47,9 +48,19 @@ def test_stumps_have_the_bits_of_the_blocks_in_memory(client):
     code = np.column_stack([code, np.where(np.arange(10) < 5, 1, -1), np.where(np.arange(10) % 3, 1, -1)])
     learner = BoostedStumps(3, bins=8, validation_fraction=0.2)
     there, here = (OutputCodeClassifier(learner, code=code, random_state=0) for _ in range(2))
-    there.fit(da.from_array(X, chunks=(SIZES, 64)), y)
-    here.fit(RowBlocks(split(X)), y)
+    there.fit(da.from_array(X, chunks=(SIZES, 64)), da.from_array(y, chunks=200), sample_weight=WEIGHT)
+    here.fit(RowBlocks(split(X)), y, sample_weight=WEIGHT)
     assert same_stumps(there, here)
+
+
+@pytest.mark.parametrize("weight", [None, "weights"])
+def test_boosters_have_the_bits_of_the_blocks_in_memory(client, weight):
+    weight = None if weight is None else WEIGHT
+    there, here = (AdaBoostMO("one-vs-all", 3, bins=8, validation_fraction=0.2, random_state=0) for _ in range(2))
+    there.fit(da.from_array(X, chunks=(SIZES, 64)), y, weight)
+    here.fit(RowBlocks(split(X)), y, weight)
+    assert np.array_equal(there.margins(X), here.margins(X))
+    assert np.array_equal(there.columns_.threshold, here.columns_.threshold)
 
 
 @pytest.mark.parametrize("learner", [Ridge(), Logistic(), BoostedStumps(4, bins=8)], ids=str)

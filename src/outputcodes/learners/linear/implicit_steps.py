@@ -11,8 +11,8 @@ long as the curvature seen so far makes it, and can't overshoot. With w = v + A�
     (I + C K) du = −(u + c t ℓ'),    K = X A⁻¹ Xᵀ,    C = diag(c ℓ'').
 
 A⁻¹ is kept as a matrix per column while these are small, otherwise the diagonal of A is. A column that comes later,
-with a new class, has missed the rows before it: together with each batch it sees as many rows of a sample of them,
-until it has made up for all. Rows of one sign alone would leave a model that the other sign could hardly change.
+with a new class, has missed the rows before it: together with each batch it sees as many rows of a sample of all rows
+so far. Rows of one sign alone would leave a model that the other sign could hardly change.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class ImplicitSteps(Stream):
         self.metrics: list[Metric] = []
         self.centre = Centre(0, 0.0)
         self.full = False
-        # The weight of the rows so far, a sample of them, and how much of it each column has not seen yet.
-        self.total, self.missed = 0.0, np.zeros(0)
+        # A sample of the rows so far, and which columns have missed some of them.
+        self.late = np.zeros(0, dtype=bool)
         self.before = Reservoir(0, seed)
 
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
@@ -75,15 +75,13 @@ class ImplicitSteps(Stream):
                 rows = slice(start, start + ROWS_PER_STEP)
                 now = X[rows], y[rows], own[rows]
                 self.centre.add(now[0], now[2])
-                late = self._with_rows_before(*now) if self.missed.any() else now
+                late = self._with_rows_before(*now) if self.late.any() else now
 
                 def step(j: int, now: Any = now, late: Any = late) -> None:
-                    batch, labels, mass = late if self.missed[j] > 0 else now
+                    batch, labels, mass = late if self.late[j] else now
                     self._step(j, batch, M[labels, j].astype(np.float64), mass * cost[labels, j])
 
                 run(step, range(M.shape[1]))
-                self.missed = np.maximum(self.missed - now[2].sum(), 0.0)
-        self.total += own.sum()
         self.before.add(X, y, own)
 
     def columns(self, M: Matrix, column_weight: Array, live: Rows) -> FittedColumns:
@@ -115,7 +113,7 @@ class ImplicitSteps(Stream):
         if self.intercept.free:
             penalty[-1] = SLIGHT
         self.weights = np.pad(self.weights, ((0, 0), (0, L - before)))
-        self.missed = np.append(self.missed, np.full(L - before, self.total))
+        self.late = np.append(self.late, np.full(L - before, self.before.seen > 0))
         made = [FullMetric(penalty) if self.full else DiagonalMetric(penalty, self.centre) for _ in range(L - before)]
         self.metrics += made
 
