@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, GradientBoost
 from outputcodes.learners import BoostedStumps, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
@@ -86,6 +86,13 @@ def test_sparse_blocks(client, learner):
     )
     assert np.array_equal(there.coef_, here.coef_)
     assert np.allclose(there.decision_function(rows).compute(), here.decision_function(sp.csr_matrix(X)), atol=1e-10)
+
+
+def test_boosted_trees_are_those_of_all_rows(client):
+    rows = da.from_array(X, chunks=(SIZES, 64))
+    there, here = (GradientBoost(4, random_state=0).fit(data, y) for data in (rows, X))
+    assert np.array_equal(there.predict_proba(rows).compute(), here.predict_proba(X))
+    assert np.array_equal(there.predict(rows).compute(), here.predict(X))
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])

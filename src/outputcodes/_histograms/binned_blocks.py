@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground.passes import Combination, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.stored_rows import Part, StoredRows
-from outputcodes._histograms.binning import categorical_mask, quantile_bins
+from outputcodes._ground.working_files import mapped_empty
+from outputcodes._histograms.binning import Binned, categorical_mask, quantile_bins
 from outputcodes._histograms.tallies import Merging, Tally, tally
 
 Array = NDArray[np.float64]
@@ -56,16 +57,35 @@ class BinnedBlocks:
     categorical: NDArray[np.bool_]
     exact: NDArray[np.bool_]
 
+    def together(self) -> Binned:
+        """Return the rows as trees take them: all codes in one array, a byte or two per value; features in blocks."""
+        of_blocks = self.coded.blocks.collected(_codes)
+        shape, dtype = self.coded.shape, of_blocks[0].dtype
+        codes = np.empty(shape, dtype) if self.coded.blocks.files is None else mapped_empty(shape, dtype)
+        start = 0
+        for own in of_blocks:
+            codes[start : start + len(own)] = own
+            start += len(own)
+        bins = self.n_bins, self.offsets, self.low, self.high, self.categorical, self.exact
+        return Binned(self.stored, codes, *bins)
+
     def is_like(self, X: Any, bins: int | str, categorical: NDArray[np.bool_]) -> bool:
         """Return whether these are the bins of X."""
         return self.given is X and self.bins == bins and np.array_equal(self.categorical, categorical)
 
 
-def bin_blocks(stored: StoredRows, given: Any, bins: int | str, categorical: NDArray[np.bool_]) -> BinnedBlocks:
+def bin_blocks(
+    stored: StoredRows,
+    given: Any,
+    bins: int | str,
+    categorical: NDArray[np.bool_],
+    most_bins: int | None = None,
+) -> BinnedBlocks:
     """Replace every value by the number of its bin, as `bin_features` does for rows in memory.
 
     One pass counts values, another one writes codes. Quantiles are those of all rows, exactly if these are few, or else
     within (h + 1)/16384 of the rows, h being the height of the tree of blocks: within a thousandth for 30000 blocks.
+    Features with more than `most_bins` bins are refused, by default those with more values than a tally has.
     """
     n, d = stored.shape
     most = n if n * d <= EXACT_VALUES else MOST_VALUES
@@ -76,11 +96,12 @@ def bin_blocks(stored: StoredRows, given: Any, bins: int | str, categorical: NDA
         if not alone and len(values) > int(bins):
             exact[f] = False
             low, high = quantile_bins(values, counts, int(bins))
-        if alone and (not found.exact[f] or len(values) > MOST_VALUES):
+        limit = MOST_VALUES if most_bins is None else most_bins
+        if alone and (not found.exact[f] or len(values) > limit):
             what = "is categorical" if categorical[f] else "has a bin for each value, by bins='exact',"
             remedy = "Leave it out of categorical_features" if categorical[f] else "Set bins to a number, such as 128"
             raise ValueError(
-                f"Feature {f} {what} and has more than {MOST_VALUES} different values, too many for histograms of "
+                f"Feature {f} {what} and has more than {min(limit, most)} different values, too many for rows in "
                 f"blocks. {remedy}, or give all rows as one array."
             )
         smallest.append(low)
@@ -116,12 +137,24 @@ def bins_of_blocks(
     bins: int | str,
     categorical_features: ArrayLike | None,
     like: Any = None,
+    most_bins: int | None = None,
 ) -> BinnedBlocks:
     """Read blocks, check them and bin their features; `like` are perhaps these bins already."""
     categorical = categorical_mask(categorical_features, int(X.shape[1]))
     if isinstance(like, BinnedBlocks) and like.is_like(X, bins, categorical):
         return like
-    return bin_blocks(StoredRows.of(X, check), X, bins, categorical)
+    return bin_blocks(StoredRows.of(X, check), X, bins, categorical, most_bins)
+
+
+def tree_bins(
+    X: RowBlocks, check: Callable[[Any], Any], bins: int | str, categorical_features: ArrayLike | None
+) -> Binned:
+    """Read blocks, check them and bin their features, for trees, which hold the codes of all rows."""
+    return bins_of_blocks(X, check, bins, categorical_features, most_bins=int(X.shape[0])).together()
+
+
+def _codes(parts: list[Codes]) -> NDArray[Any]:
+    return parts[0].X
 
 
 def _one(parts: list[Part]) -> Part:

@@ -21,7 +21,7 @@ class Binned:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray of shape (n, d), or StoredRows
     codes : ndarray of unsigned integers, shape (n, d)
     n_bins : ndarray of shape (d,)
     offsets : ndarray of shape (d + 1,)
@@ -33,7 +33,7 @@ class Binned:
         Whether each distinct value has its own bin.
     """
 
-    X: Array
+    X: Any
     codes: NDArray[Any]
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]

@@ -12,7 +12,9 @@ long as the curvature seen so far makes it, and can't overshoot. With w = v + A�
 
 A⁻¹ is kept as a matrix per column while these are small, otherwise the diagonal of A is. A column that comes later,
 with a new class, has missed the rows before it: together with each batch it sees as many rows of a sample of all rows
-so far. Rows of one sign alone would leave a model that the other sign could hardly change.
+so far, until it has made up for what it missed. Rows of one sign alone would leave a model that the other sign could
+hardly change. A diagonal is a rough memory, with which a late column goes on to see such rows: on held-out training
+rows of 20newsgroups this more than halved what it lost, and with matrices it was of no use.
 """
 
 from __future__ import annotations
@@ -61,8 +63,8 @@ class ImplicitSteps(Stream):
         self.metrics: list[Metric] = []
         self.centre = Centre(0, 0.0)
         self.full = False
-        # A sample of the rows so far, and which columns have missed some of them.
-        self.late = np.zeros(0, dtype=bool)
+        # The weight of the rows so far, a sample of them, and how much of it each column has not seen yet.
+        self.total, self.missed = 0.0, np.zeros(0)
         self.before = Reservoir(0, seed)
 
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
@@ -75,13 +77,16 @@ class ImplicitSteps(Stream):
                 rows = slice(start, start + ROWS_PER_STEP)
                 now = X[rows], y[rows], own[rows]
                 self.centre.add(now[0], now[2])
-                late = self._with_rows_before(*now) if self.late.any() else now
+                late = self._with_rows_before(*now) if self.missed.any() else now
 
                 def step(j: int, now: Any = now, late: Any = late) -> None:
-                    batch, labels, mass = late if self.late[j] else now
+                    batch, labels, mass = late if self.missed[j] > 0 else now
                     self._step(j, batch, M[labels, j].astype(np.float64), mass * cost[labels, j])
 
                 run(step, range(M.shape[1]))
+                if self.full:
+                    self.missed = np.maximum(self.missed - now[2].sum(), 0.0)
+        self.total += own.sum()
         self.before.add(X, y, own)
 
     def columns(self, M: Matrix, column_weight: Array, live: Rows) -> FittedColumns:
@@ -113,7 +118,7 @@ class ImplicitSteps(Stream):
         if self.intercept.free:
             penalty[-1] = SLIGHT
         self.weights = np.pad(self.weights, ((0, 0), (0, L - before)))
-        self.late = np.append(self.late, np.full(L - before, self.before.seen > 0))
+        self.missed = np.append(self.missed, np.full(L - before, self.total))
         made = [FullMetric(penalty) if self.full else DiagonalMetric(penalty, self.centre) for _ in range(L - before)]
         self.metrics += made
 
