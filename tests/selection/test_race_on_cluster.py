@@ -61,7 +61,8 @@ def test_a_race_on_a_cluster_is_that_of_this_process_also_if_workers_are_killed(
     killer.join()
     assert without_times(there) == without_times(here)
     assert np.array_equal(there.predict_proba(X), here.predict_proba(X))
-    client.wait_for_workers(2, timeout=60)
+    client.cluster.scale(2)
+    client.wait_for_workers(1, timeout=60)
 
 
 def test_what_runs_when_the_time_is_over_is_given_up(client):
