@@ -55,6 +55,8 @@ SCRIPTS = {
     "boosting": Script(tuple(f"boosting_{p}" for p in ("rounds", "labels", "large", "growth")), 6),
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),
+    "blocks": Script(tuple(f"blocks_{p}" for p in ("files", "dask", "peers", "kills")), 20),
+    "streams": Script(("streams",), 5),
     "kernel_svm": Script(("kernel_svm",), 10),
     "search": Script(
         tuple(f"search_{p}" for p in ("kernel", "large", "mnist", "linear", "decoders", "judges", "defaults")), 45

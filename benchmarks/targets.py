@@ -105,4 +105,8 @@ TARGETS = (
         )
     ),
     Target("million_rows", "peak, GB", most=6.0, named_by=("step",)),
+    Target("blocks_files", "time per row / array", most=1.5, named_by=("work",)),
+    Target("blocks_files", "private memory GB", most=2.0, named_by=("work", "source")),
+    Target("blocks_dask", "one worker / in memory", most=1.3, named_by=("work",)),
+    Target("streams", "difference, points", most=1.0, named_by=("data", "learner", "late classes")),
 )

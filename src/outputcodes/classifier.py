@@ -289,9 +289,10 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         else:
             y, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(y))
-        within = np.arange(len(y)) if some is None else some
-        kept = np.arange(len(within)) if weight is None else np.flatnonzero(weight[within])
-        rows = within[kept]
+        numbers = np.arange(len(y))
+        within = numbers if some is None else some
+        kept = numbers[: len(within)] if weight is None else np.flatnonzero(weight[within])
+        rows = within if weight is None else within[kept]
         code: Code | DrawnCode
         if sets is None:
             known, code = code_for(self.code, check_classes(y[rows]), order)
@@ -302,8 +303,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
             assert each is not None  # `_check_targets` refused the others
             asked = each
             code = MatrixCode(sets.code[known])
-        given, numbers = (y[within], kept), np.arange(len(y))
-        labels = np.full(len(y), -1)
+        given, labels = (y if some is None else y[within], kept), np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
         # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
         if weight is not None and some is None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:

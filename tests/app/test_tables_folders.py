@@ -94,7 +94,7 @@ def test_a_large_file_is_read_in_blocks(tmp_path, monkeypatch):
     assert not run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "ridge")
     monkeypatch.setattr(run.fitting_blocks, "LARGE_FILE", 1000)
     assert run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "ridge")
-    assert not run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "tree")
+    assert not run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "kernel-svm")
 
 
 def test_a_file_that_changes_between_passes_is_refused_by_name(tmp_path):
@@ -134,7 +134,10 @@ def test_folders_and_patterns_without_tables(tmp_path):
         read_blocks(tmp_path)
     with pytest.raises(errors.NoTargetError, match=r"has no target column 'kind' \(--target\)"):
         read_blocks(tmp_path / "*.csv", "kind")
-    with pytest.raises(ValueError, match=r"name a learner \(--learner\); linear-svm, logistic, ridge train on blocks"):
+    with pytest.raises(
+        ValueError,
+        match=r"name a learner \(--learner\); boosted-trees, linear-svm, logistic, ridge, stumps, tree train on blocks",
+    ):
         run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops")
     with pytest.raises(ValueError, match="needs one table in memory"):
         run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops", learner="gradient-boost")

@@ -32,6 +32,21 @@ def aligned_zeros(*shape: int, dtype: Any = np.float64) -> NDArray[Any]:
     return longer[first : first + size].reshape(shape)
 
 
+def aligned_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy that begins at a cache line.
+
+    >>> copied = aligned_copy(np.eye(2))
+    >>> copied.tolist(), copied.ctypes.data % 64
+    ([[1.0, 0.0], [0.0, 1.0]], 0)
+    """
+    bytes_each = array.itemsize
+    longer = np.empty(array.size + 64 // bytes_each, dtype=array.dtype)
+    first = -(longer.ctypes.data // bytes_each) % (64 // bytes_each)
+    copied = longer[first : first + array.size].reshape(array.shape)
+    copied[...] = array
+    return copied
+
+
 def padded(width: int) -> int:
     """Return the next multiple of `SINGLE_LANES`.
 

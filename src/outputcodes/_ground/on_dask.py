@@ -15,18 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
+from outputcodes._ground.lazy_outputs import is_dask
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks
 from outputcodes._ground.validation import n_rows_of
-
-
-def is_dask(X: Any) -> bool:
-    """Return whether X is a collection of Dask, without importing it.
-
-    >>> is_dask(np.eye(2))
-    False
-    """
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
 def taken(X: Any, whole: bool = False) -> Any:
@@ -91,6 +83,8 @@ class DaskRows(RowBlocks):
 
 class DaskBlocks(Blocks):
     """Blocks whose lists of pieces are futures."""
+
+    may_change = False
 
     def __init__(self, blocks: Sequence[Any], client: Any, run: Run = serially) -> None:
         self.blocks, self.client, self.run, self.files = blocks, client, run, None

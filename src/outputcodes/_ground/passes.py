@@ -7,7 +7,8 @@ blocks along a binary tree: the same blocks give the same bits, wherever and by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ from outputcodes._ground.working_files import WorkingFiles
 
 Combine = Callable[[Any, Any], Any]
 Sums = tuple[NDArray[Any], ...]
+# So many results are held before they are combined: threads then seldom wait for each other.
+RESULTS_AT_A_TIME = 32
 
 
 class Piece(Protocol):
@@ -26,16 +29,24 @@ class Piece(Protocol):
     columns: NDArray[np.intp] | None
 
 
-def in_tree(parts: Sequence[Any], combine: Combine) -> Any:
+def in_tree(parts: Iterable[Any], combine: Combine) -> Any:
     """Combine neighbours, then neighbours of these, until one is left; the result depends on the order alone.
 
-    >>> in_tree(["a", "b", "c"], lambda left, right: f"({left}{right})")
-    '((ab)c)'
+    Parts are combined as soon as they come: of n parts, about log2(n) are held at a time.
+
+    >>> in_tree("abcde", lambda left, right: f"({left}{right})")
+    '(((ab)(cd))e)'
     """
-    while len(parts) > 1:
-        pairs = [combine(parts[i], parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
-        parts = pairs + list(parts[len(parts) - len(parts) % 2 :])
-    return parts[0]
+    waiting: list[tuple[int, Any]] = []
+    for part in parts:
+        size = 1
+        while waiting and waiting[-1][0] == size:
+            part, size = combine(waiting.pop()[1], part), 2 * size
+        waiting.append((size, part))
+    found = waiting.pop()[1]
+    while waiting:
+        found = combine(waiting.pop()[1], found)
+    return found
 
 
 class Combination:
@@ -84,6 +95,7 @@ class Blocks:
     """Blocks of rows as lists of pieces, on which functions run in threads.
 
     Functions take a piece and some small state. They change nothing: a piece that has learned something is a new piece.
+    Only if `may_change`, an owner who lets its blocks go may have the arrays of a piece overwritten by the new one's.
 
     Parameters
     ----------
@@ -107,6 +119,9 @@ class Blocks:
     (np.float64(12.0),)
     """
 
+    # A task that may be computed again must find its piece as it was: not so in this process.
+    may_change = True
+
     def __init__(self, blocks: Sequence[list[Any]], run: Run, files: WorkingFiles | None = None) -> None:
         self.blocks, self.run, self.files = blocks, run, files
 
@@ -116,16 +131,21 @@ class Blocks:
 
     def through(self, work: Callable[..., Any], *state: Any) -> Blocks:
         """Return the blocks of the pieces work(piece, *state)."""
-        return self._with(self._flat(work, *state, keeps=self._kept))
+        return self._with(list(self._flat(work, *state, keeps=self._kept)))
 
     def step(
         self, work: Callable[..., tuple[Any, Sums]], *state: Any, combine: Combination | None = None
     ) -> tuple[Blocks, Sums]:
         """Return new blocks and a combination, of work(piece, *state) → (new piece, arrays)."""
-        both = self._flat(work, *state, keeps=lambda made: (self._kept(made[0]), made[1]))
-        return self._with([piece for piece, _ in both]), self._combined(
-            [sums for _, sums in both], combine or Combination()
-        )
+        pieces: list[Any] = []
+
+        def sums() -> Iterator[Sums]:
+            for piece, answer in self._flat(work, *state, keeps=lambda made: (self._kept(made[0]), made[1])):
+                pieces.append(piece)
+                yield answer
+
+        combined = self._combined(sums(), combine or Combination())
+        return self._with(pieces), combined
 
     def each(
         self,
@@ -138,8 +158,8 @@ class Blocks:
         """Return, for each item, the combination of work(index(pieces of a block), item, *state) over all blocks."""
         indices = [index(pieces) for pieces in self.blocks] if items else []
         jobs = [(of_block, item) for item in items for of_block in indices]
-        found, count = self.run(lambda job: work(job[0], job[1], *state), jobs), len(indices)
-        return [in_tree(found[i : i + count], combine) for i in range(0, len(found), count)] if items else []
+        found = self._in_turn(lambda job: work(job[0], job[1], *state), jobs)
+        return [in_tree(islice(found, len(indices)), combine) for _ in items]
 
     def recut(self, make: Callable[..., Iterable[Any]], given: Sequence[tuple[Any, ...]], *state: Any) -> Blocks:
         """Return the blocks of the pieces make(pieces of a block, *given to this block, *state)."""
@@ -160,13 +180,18 @@ class Blocks:
         """Return the same blocks, for computations by other threads."""
         return Blocks(self.blocks, run, self.files)
 
-    def _flat(self, work: Callable[..., Any], *state: Any, keeps: Callable[[Any], Any] | None = None) -> list[Any]:
+    def _flat(self, work: Callable[..., Any], *state: Any, keeps: Callable[[Any], Any] | None = None) -> Iterator[Any]:
         def one(piece: Any) -> Any:
             made = work(piece, *state)
             # In the thread that made it: working files exist because not all pieces fit into memory together.
             return made if keeps is None else keeps(made)
 
-        return self.run(one, [piece for block in self.blocks for piece in block])
+        return self._in_turn(one, [piece for block in self.blocks for piece in block])
+
+    def _in_turn(self, work: Callable[[Any], Any], jobs: list[Any]) -> Iterator[Any]:
+        """Yield the results in the order of the jobs, a limited number at a time."""
+        for start in range(0, len(jobs), RESULTS_AT_A_TIME):
+            yield from self.run(work, jobs[start : start + RESULTS_AT_A_TIME])
 
     def _kept(self, piece: Any) -> Any:
         return piece if self.files is None else self.files.keep(piece)
@@ -176,10 +201,7 @@ class Blocks:
         made = [pieces[end - len(block) : end] for end, block in zip(ends, self.blocks, strict=True)]
         return Blocks(made, self.run, self.files)
 
-    def _combined(self, answers: list[Sums], combine: Combination) -> Sums:
-        sums, place = [], 0
-        for block in self.blocks:
-            sums.append(combine.of_block(block, answers[place : place + len(block)]))
-            place += len(block)
+    def _combined(self, answers: Iterator[Sums], combine: Combination) -> Sums:
+        sums = (combine.of_block(block, islice(answers, len(block))) for block in self.blocks)
         combined: Sums = in_tree(sums, combine)
         return combined

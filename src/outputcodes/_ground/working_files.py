@@ -6,6 +6,7 @@ The files have no names, so that nothing is left of them when the process ends, 
 
 from __future__ import annotations
 
+import math
 import mmap
 import tempfile
 import threading
@@ -36,6 +37,17 @@ def mapped(array: NDArray[Any]) -> NDArray[Any]:
     copy = _empty(array.nbytes)[: array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
+
+
+def mapped_empty(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Return an array in a temporary file, to be written to.
+
+    >>> mapped_empty((2, 3), np.uint8).shape
+    (2, 3)
+    """
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    empty: NDArray[Any] = _empty(n_bytes)[:n_bytes].view(dtype).reshape(shape)
+    return empty
 
 
 def mapped_features(X: Any) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._histograms.tallies import counted, quantile_ends
+
 Array = NDArray[np.float64]
 
 
@@ -19,7 +21,7 @@ class Binned:
 
     Attributes
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray of shape (n, d), or StoredRows
     codes : ndarray of unsigned integers, shape (n, d)
     n_bins : ndarray of shape (d,)
     offsets : ndarray of shape (d + 1,)
@@ -31,7 +33,7 @@ class Binned:
         Whether each distinct value has its own bin.
     """
 
-    X: Array
+    X: Any
     codes: NDArray[Any]
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]
@@ -57,15 +59,15 @@ def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like
     exact = np.ones(d, dtype=bool)
     for f in range(d):
         x = X[:, f]
-        present = x[~np.isnan(x)]
-        smallest = largest = np.unique(present)
+        smallest, counts = counted(x)
+        largest = smallest
         if not categorical[f] and bins != "exact" and len(smallest) > int(bins):
             exact[f] = False
             if like is not None and not like.exact[f]:
                 own = slice(like.offsets[f], like.offsets[f + 1] - 1)
                 smallest, largest = like.low[own], like.high[own]
             else:
-                smallest, largest = _quantile_bins(smallest, np.sort(present), int(bins))
+                smallest, largest = quantile_bins(smallest, counts, int(bins))
         code = np.searchsorted(midpoints(largest[:-1], smallest[1:]), x)
         code[np.isnan(x)] = len(smallest)
         codes.append(code)
@@ -125,8 +127,7 @@ def midpoints(below: Array, above: Array) -> Array:
     return np.where((below <= halfway) & (halfway < above), halfway, below)
 
 
-def _quantile_bins(values: Array, ordered: Array, bins: int) -> tuple[Array, Array]:
-    """Return the smallest and largest value of at most `bins` bins with about equally many `ordered` values each."""
-    last = ordered[np.arange(1, bins) * len(ordered) // bins - 1]
-    ends = np.unique(np.append(np.searchsorted(values, last), len(values) - 1))
+def quantile_bins(values: Array, counts: NDArray[np.int64], bins: int) -> tuple[Array, Array]:
+    """Return the smallest and largest value of at most `bins` bins with about equally many rows each."""
+    ends = quantile_ends(counts, bins)
     return values[np.append(0, ends[:-1] + 1)], values[ends]

@@ -227,32 +227,41 @@ def score_cuts(left, right, n_cuts, confident, score):  # type: ignore[no-untype
 @njit(nogil=True, cache=True)
 def find_stumps(part, n_bins, categorical, confident, active, choice, room):  # type: ignore[no-untyped-def]
     """Find the best stump of each active lane."""
-    score, n_features = room.score, len(n_bins)
+    n_features = len(n_bins)
     for lane in range(LANES):
         choice.score[lane] = np.inf
     for first in range(0, n_features, len(room.histogram)):
         last = min(first + len(room.histogram), n_features)
         fill_histograms(part, first, last, room.histogram, room.of_block, room.of_class)
-        for f in range(first, last):
-            bins = n_bins[f]
-            histogram = room.histogram[f - first]
-            n_cuts = sum_sides(histogram, bins, categorical[f], room.left, room.right)
-            score_cuts(room.left, room.right, n_cuts, confident, score)
-            for lane in range(LANES):
-                if not active[lane]:
-                    continue
-                missing = histogram[bins, lane] + histogram[bins, LANES + lane]
-                smallest = least_of(score, lane, LANES, n_cuts)
-                total = smallest + (missing if confident else 0.5 * missing)
-                if total < choice.score[lane] - TIE:
-                    c = 0
-                    while score[c * LANES + lane] > smallest + TIE:
-                        c += 1
-                    choice.score[lane], choice.feature[lane], choice.cut[lane] = total, f, c
-                    for sign in range(2):
-                        choice.sides[lane, sign] = room.left[sign, c * LANES + lane]
-                        choice.sides[lane, 2 + sign] = room.right[sign, c * LANES + lane]
-                    choice.sides[lane, 4] = missing
+        choose_stumps(room.histogram, first, last, n_bins, categorical, confident, active, choice, room)
+
+
+@njit(nogil=True, cache=True)
+def choose_stumps(  # type: ignore[no-untyped-def]
+    histograms, first, last, n_bins, categorical, confident, active, choice, room
+):
+    """Replace the choice of each active lane by a better stump on the features first..last-1, if there is one."""
+    score = room.score
+    for f in range(first, last):
+        bins = n_bins[f]
+        histogram = histograms[f - first]
+        n_cuts = sum_sides(histogram, bins, categorical[f], room.left, room.right)
+        score_cuts(room.left, room.right, n_cuts, confident, score)
+        for lane in range(LANES):
+            if not active[lane]:
+                continue
+            missing = histogram[bins, lane] + histogram[bins, LANES + lane]
+            smallest = least_of(score, lane, LANES, n_cuts)
+            total = smallest + (missing if confident else 0.5 * missing)
+            if total < choice.score[lane] - TIE:
+                c = 0
+                while score[c * LANES + lane] > smallest + TIE:
+                    c += 1
+                choice.score[lane], choice.feature[lane], choice.cut[lane] = total, f, c
+                for sign in range(2):
+                    choice.sides[lane, sign] = room.left[sign, c * LANES + lane]
+                    choice.sides[lane, 2 + sign] = room.right[sign, c * LANES + lane]
+                choice.sides[lane, 4] = missing
 
 
 @njit(nogil=True, cache=True)
@@ -327,12 +336,21 @@ def boost(  # type: ignore[no-untyped-def]
         running = False
         for lane in range(LANES):
             loss = 0.0
-            for i in range(len(held.V)):
-                loss += abs(held.V[i, lane])
-            if state.rounds[lane] == t + 1 and loss < (1.0 - TIE) * state.held_best[lane]:
-                state.held_best[lane], state.held_round[lane] = loss, t + 1
-            elif t + 1 - state.held_round[lane] >= state.patience[lane]:
-                state.active[lane] = False
+            for block in range(len(held.blocks) - 1):
+                of_block = 0.0
+                for i in range(held.starts[held.blocks[block]], held.starts[held.blocks[block + 1]]):
+                    of_block += abs(held.V[i, lane])
+                loss += of_block
+            watch(t, lane, loss, state)
             running |= state.active[lane]
         if not running:
             return
+
+
+@njit(nogil=True, cache=True)
+def watch(t, lane, loss, state):  # type: ignore[no-untyped-def]
+    """Note the loss of a lane on held-out rows after round t, and stop it if it has waited long enough."""
+    if state.rounds[lane] == t + 1 and loss < (1.0 - TIE) * state.held_best[lane]:
+        state.held_best[lane], state.held_round[lane] = loss, t + 1
+    elif t + 1 - state.held_round[lane] >= state.patience[lane]:
+        state.active[lane] = False

@@ -18,7 +18,7 @@ from math import exp, sqrt
 
 from numba import njit
 
-from outputcodes._ground.lanes import LANES, add_lanes_by_sign, scale_lanes_by_sign, sum_lanes
+from outputcodes._ground.lanes import LANES, scale_lanes_by_sign, sum_lanes
 from outputcodes._histograms.stumps import MANY_BINS, fill_histograms, n_tests, side_of, sum_sides
 
 CONFIDENT, DISCRETE, ABSTAINING, RANKING = range(4)
@@ -56,14 +56,22 @@ def add_up(values, start):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, worth):  # type: ignore[no-untyped-def]
     """Write worth[:, offsets[f] + c], the score of cut c of feature f in these columns, for features first..last-1."""
-    score = room.score
     if kind == RANKING:
         score_ranking(part, n_bins, categorical, offsets, first, last, room, worth)
         return
     fill_histograms(part, first, last, room.histogram, room.of_block, room.of_class)
+    score_histograms(room.histogram, n_bins, categorical, offsets, first, last, kind, room, worth)
+
+
+@njit(nogil=True, cache=True)
+def score_histograms(  # type: ignore[no-untyped-def]
+    histograms, n_bins, categorical, offsets, first, last, kind, room, worth
+):
+    """Score the cuts of features first..last-1, whose histograms these are, for kinds other than RANKING."""
+    score = room.score
     for f in range(first, last):
         bins, place = n_bins[f], offsets[f]
-        histogram = room.histogram[f - first]
+        histogram = histograms[f - first]
         n_cuts = sum_sides(histogram, bins, categorical[f], room.left, room.right)
         missing = add_up(histogram[bins], 0) + add_up(histogram[bins], LANES)
         left_plus, left_minus, right_plus, right_minus = room.left[0], room.left[1], room.right[0], room.right[1]
@@ -124,17 +132,17 @@ def sides_of_rows(codes, feature, bins, cut, categorical, sides):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def weigh_sides(part, feature, bins, cut, categorical, sides):  # type: ignore[no-untyped-def]
-    """Add to sides[:, side, sign, lane], which sums to the weight of the pairs of that sign there; sign 0 = positive.
+def weigh_sides(histogram, bins, cut, categorical, room, sides):  # type: ignore[no-untyped-def]
+    """Write sides[side, sign, lane], the weight of the pairs of that sign there; sign 0 = positive, side 2 = missing.
 
-    Rows alternate along the first axis, so that an addition need not wait for the previous one.
+    Sums over bins, not over rows: blocks of rows have their histogram already.
     """
-    codes, V, _, _ = part
-    turns, step = len(sides), sides[0].size
-    sums, rows = sides.reshape(-1), V.reshape(-1)
-    for i in range(len(V)):
-        side = side_of(codes[i, feature], bins, cut, categorical)
-        add_lanes_by_sign(sums, i % turns * step + side * 2 * LANES, rows, i * LANES)
+    sum_sides(histogram, bins, categorical, room.left, room.right)
+    for sign in range(2):
+        for lane in range(LANES):
+            sides[0, sign, lane] = room.left[sign, cut * LANES + lane]
+            sides[1, sign, lane] = room.right[sign, cut * LANES + lane]
+            sides[2, sign, lane] = histogram[bins, sign * LANES + lane]
 
 
 @njit(nogil=True, cache=True)

@@ -14,7 +14,14 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.stumps import HistogramRoom, Part, by_block_and_class, make_histogram_room, runs_of
+from outputcodes._histograms.stumps import (
+    HistogramRoom,
+    Part,
+    by_block_and_class,
+    fill_histograms,
+    make_histogram_room,
+    runs_of,
+)
 from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
 
 Rows = NDArray[np.intp]
@@ -91,21 +98,16 @@ class ColumnWeights:
             )
 
         self.run(score, [(block, first) for block in range(len(self.V)) for first in range(0, d, self._tile)])
-        worth, answering = self._worth.sum(axis=0), [(True, True)]
-        if self.kind == ABSTAINING:
-            worth, answering = _abstaining(worth), [(True, True), (True, False), (False, True)]
-        place, way = divmod(int(first_smallest(worth.T.ravel())), len(worth))
-        feature = int(np.searchsorted(self.binned.offsets, place, side="right")) - 1
-        cut = place - int(self.binned.offsets[feature])
-        return SharedTest(feature, cut, float(worth[way, place]), answering[way])
+        return best_test(self._worth.sum(axis=0), self.kind, self.binned.offsets)
 
     def sides(self, test: SharedTest) -> Array:
         """Return the weights (3, 2, L) on the left, on the right and missing, of positive and of negative pairs."""
 
         def weigh(block: int) -> Array:
-            sides = aligned_zeros(4, 3, 2, LANES)
-            weigh_sides(self._part(block), *self._question(test), sides)
-            return np.asarray(sides.sum(axis=0))
+            sides, room, f = np.empty((3, 2, LANES)), self._room(), test.feature
+            fill_histograms(self._part(block), f, f + 1, room.histogram, room.of_block, room.of_class)
+            weigh_sides(room.histogram[0], *self._question(test)[1:], room, sides)
+            return sides
 
         return np.concatenate(self.run(weigh, range(len(self.V))), axis=2)[:, :, : self.L]
 
@@ -152,6 +154,17 @@ class ColumnWeights:
             self._rooms.room = make_histogram_room(self.binned.n_bins)[1]
         room: HistogramRoom = self._rooms.room
         return room
+
+
+def best_test(worth: Array, kind: int, offsets: NDArray[np.int64]) -> SharedTest:
+    """Return the test with the smallest score, given the scores (1 or 4, tests) of a kind."""
+    answering = [(True, True)]
+    if kind == ABSTAINING:
+        worth, answering = _abstaining(worth), [(True, True), (True, False), (False, True)]
+    place, way = divmod(int(first_smallest(worth.T.ravel())), len(worth))
+    feature = int(np.searchsorted(offsets, place, side="right")) - 1
+    cut = place - int(offsets[feature])
+    return SharedTest(feature, cut, float(worth[way, place]), answering[way])
 
 
 def lane_blocks(n: int, L: int) -> tuple[int, int, int]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -34,6 +35,8 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.on_dask import taken
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
     as_seed,
@@ -70,6 +73,8 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     grows: ClassVar[bool] = False
     # Whether y may be multilabel.
     takes_label_sets: ClassVar[bool] = False
+    # Whether it boosts stumps on blocks of rows; for the others these are joined.
+    boosts_blocks: ClassVar[bool] = False
     # The values that `history_` records for each round, besides its coefficient.
     records: ClassVar[tuple[str, ...]] = ()
 
@@ -128,21 +133,23 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
         weight = check_weight(sample_weight, n_rows_of(X))
         weight = np.ones(n_rows_of(X)) if weight is None else weight
         rows = np.flatnonzero(weight)
-        if len(rows) < len(weight):
-            X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
+        # Blocks keep their rows: those without weight are left out later.
+        if len(rows) < len(weight) and not isinstance(X, RowBlocks):
+            X, labels, weight, rows = take_rows(X, rows), labels[rows], weight[rows], np.arange(len(rows))
         seed = as_seed(self.random_state)
         if sets is None:
-            known = self._classes(check_classes(labels))
+            known = self._classes(check_classes(labels[rows]))
             self.targets_: Targets = OneLabel(known, declared_order(y))
             code = None if self.grows else self._code(seed)
         else:
-            known, self.targets_ = np.unique(labels), sets.targets
+            known, self.targets_ = np.unique(labels[rows]), sets.targets
             code = sets.code[known]
-        labels = np.searchsorted(known, labels)
+        # Where a row is left out, its label may be unknown.
+        labels = np.minimum(np.searchsorted(known, labels), len(known) - 1)
         self._check_decoder(code)
         # The same share of every class is held out, but label sets are too many.
         strata = np.zeros_like(labels) if self.targets_.multilabel else labels
-        train, held = hold_out(np.arange(len(labels)), strata, self.validation_fraction, seed)
+        train, held = hold_out(rows, strata, self.validation_fraction, seed)
         problem = Problem(
             RoundByRound(self, held, self.targets_.multilabel),
             X,
@@ -176,7 +183,10 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     def margins(self, X: Any) -> Array:
         """Return the margins (n, L) of each row under each column."""
         check_is_fitted(self)
-        return self.columns_.margins(self._check_features(X, reset=False))
+        X = self._check_features(X, reset=False)
+        if isinstance(X, RowBlocks):
+            return np.concatenate([self.columns_.margins(block) for block in X if n_rows_of(block)])
+        return self.columns_.margins(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the class scores of `decision_function` after each round.
@@ -226,6 +236,9 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
             )
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X := taken(X), RowBlocks):
+            self._check_features(X.first(), reset=reset)
+            return X.through(partial(self._check_features, reset=False))
         tags = get_tags(self).input_tags
         if self.grows and self.estimator is not None:
             tags.allow_nan |= may_impute([self.estimator])

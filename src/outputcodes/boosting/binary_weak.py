@@ -94,5 +94,6 @@ class ForeignLearner:
 def binary_learner(estimator: Any, sample: Sample, run: Run, rng: np.random.Generator) -> BinaryLearner:
     """Return the learner for a sample: stumps on its bins, or the estimator."""
     if sample.binned is not None:
+        assert isinstance(sample.binned, Binned)  # blocks were joined
         return StumpLearner(sample.binned, run)
     return ForeignLearner(estimator, sample, rng)

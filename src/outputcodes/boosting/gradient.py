@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,6 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import BLOCK_VALUES, over_blocks, row_blocks
 from outputcodes._ground.class_weights import class_weights
+from outputcodes._ground.lazy_outputs import is_dask, lazily
+from outputcodes._ground.on_dask import taken
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.targets import OneLabel, Targets, indicates_labels, label_sets
 from outputcodes._ground.validation import (
     as_seed,
@@ -23,8 +28,10 @@ from outputcodes._ground.validation import (
     check_n_jobs,
     check_targets,
     check_weight,
+    n_rows_of,
     validated,
 )
+from outputcodes._histograms.binned_blocks import bin_blocks
 from outputcodes._histograms.binning import bin_features, categorical_mask
 from outputcodes.codes import Code
 from outputcodes.learners.trees.boosted.forest import BoostedForest
@@ -154,7 +161,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         weight = check_weight(sample_weight, len(labels))
         weight = np.ones(len(labels)) if weight is None else weight
         rows = np.flatnonzero(weight)
-        X, labels, weight = X[rows], labels[rows], weight[rows]
+        blocks = isinstance(X, RowBlocks)
+        X = StoredRows.of(X, _itself).taken(rows) if blocks else X[rows]
+        labels, weight = labels[rows], weight[rows]
         if targets is None:
             known = check_classes(labels)
             targets, labels = OneLabel(known), np.searchsorted(known, labels)
@@ -173,11 +182,13 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             loss = LogisticColumns(labels, weight, code.astype(np.float64), train)
         settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0, *X.shape)
         sketches = self._sketches(loss.width, seed)
-        data = bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]))
+        how = self.max_bins, categorical_mask(self.categorical_features, X.shape[1])
+        data = bin_blocks(X, X, *how, most_bins=len(rows)).together() if blocks else bin_features(X, *how)
         earlier = [] if known_forest is None else [known_forest]
         before = sum(len(forest.roots) for forest in earlier)
         for forest in earlier:
-            loss.continue_from(forest.base, forest.scores(X))
+            F = X.each_row(None, len(forest.base), forest.scores) if blocks else forest.scores(X)
+            loss.continue_from(forest.base, F)
         n_jobs = check_n_jobs(self.n_jobs)
         with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
             boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, before)
@@ -225,16 +236,24 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Return class scores (n, k), the logarithms of probabilities up to a number; for two classes one column."""
+        if is_dask(X):
+            one = len(self.classes_) == 2 and not self.targets_.multilabel
+            return self._lazily("decision_function", X, None if one else self.classes_)
         scores: Array = self._outputs(X, lambda F: self.targets_.decision(F))
         return scores
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class; for a multilabel y indicators of the labels above ½."""
+        if is_dask(X):
+            columns = self.classes_ if self.targets_.multilabel else None
+            return self._lazily("predict", X, columns, self.classes_.dtype)
         chosen = self._outputs(X, self._choices)
         return self.targets_.predictions(chosen)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes, (n, k); for a multilabel y of each label."""
+        if is_dask(X):
+            return self._lazily("predict_proba", X, self.classes_)
         P: Array = self._outputs(X, self._probabilities)
         return P
 
@@ -252,10 +271,17 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         """Yield the probabilities after each round."""
         yield from map(self._probabilities, self._staged_scores(X))
 
+    def _lazily(self, method: str, X: Any, columns: NDArray[Any] | None, dtype: Any = np.float64) -> Array:
+        check_is_fitted(self)
+        output: Array = lazily(self, method, X, columns, dtype)
+        return output
+
     def _outputs(self, X: Any, of: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """Return what a function makes of the scores; these exist for a block of rows at a time."""
         check_is_fitted(self)
         X = self._check_features(X, reset=False)
+        if isinstance(X, RowBlocks):
+            return np.concatenate([self._outputs(block, of) for block in X if n_rows_of(block)])
         blocks = row_blocks(len(X), min(16 * len(self.forest_.base), BLOCK_VALUES // 256))
         return np.concatenate(
             over_blocks(lambda rows: of(_rounded(self.forest_.scores(X[rows]))), blocks, check_n_jobs(self.n_jobs))
@@ -300,7 +326,10 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         columns, balanced = int(self.sketch), not self.targets_.multilabel
         return lambda t: random_signs(width, columns, np.random.default_rng((seed, t)), balanced=balanced)
 
-    def _check_features(self, X: Any, *, reset: bool) -> Array:
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X := taken(X), RowBlocks):
+            self._check_features(X.first(), reset=reset)
+            return X.through(partial(self._check_features, reset=False))
         X = validated(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         checked: Array = np.require(X, requirements=["C", "W"])
         return checked
@@ -320,6 +349,10 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_label = self.class_weight is None
         return tags
+
+
+def _itself(block: Any) -> Any:
+    return block
 
 
 def _round_seed(seed: int, t: int) -> int:

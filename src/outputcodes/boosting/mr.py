@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import aligned_zeros
+from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
@@ -149,7 +150,7 @@ class _Stumps:
     """The stump with the largest weight of triples in the right order minus the wrong one; rows sorted by label set."""
 
     def __init__(self, sample: Sample, M: Signs, run: Run) -> None:
-        assert sample.binned is not None
+        assert isinstance(sample.binned, Binned)  # blocks were joined
         self.binned = sample.binned
         self.weights = ColumnWeights(self.binned, sample.y, M.astype(np.float64), sample.weight, RANKING, run)
         self.y, self.weight, self.V = sample.y[self.weights.order], sample.weight[self.weights.order], self.weights.V

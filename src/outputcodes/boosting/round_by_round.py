@@ -13,7 +13,10 @@ from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.choosing import clearly_less, first_largest, without_noise
 from outputcodes._ground.drawn_code import AnyCode
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.validation import take_rows
+from outputcodes._histograms.binned_blocks import BinnedBlocks, bin_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
 from outputcodes.boosting.weak import ConstantRounds, KeptRounds, Round, columns_of, stored
 from outputcodes.learners import Learner
@@ -33,7 +36,7 @@ class Sample:
     y : ndarray of shape (n,)
         Class numbers, 0..k-1.
     weight : ndarray of shape (n,)
-    binned : Binned or None
+    binned : Binned, BinnedBlocks or None
         The binned features for the built-in stumps. Every bin contains at least one row.
     code : ndarray of shape (k, L) or None
         The columns to train; None if they grow.
@@ -42,7 +45,7 @@ class Sample:
     X: Any
     y: Rows
     weight: Array
-    binned: Binned | None
+    binned: Binned | BinnedBlocks | None
     code: Code | None = None
 
 
@@ -68,9 +71,14 @@ class RoundByRound(Learner):
         # A label that no row has, or every row, is ranked against the others.
         self.trains_one_sided = booster.takes_label_sets
 
+    @property
+    def takes_blocks(self) -> bool:  # type: ignore[override]
+        """Whether the booster trains on blocks of rows: with stumps for a fixed code."""
+        return bool(self.booster.boosts_blocks and self.booster.estimator is None)
+
     def prepare(self, X: Any, like: Any = None) -> Any:
-        """Return X: bins are those of the training rows."""
-        return X
+        """Return X, blocks as they are kept: bins are those of the training rows."""
+        return StoredRows.of(X, _itself) if isinstance(X, RowBlocks) else X
 
     def fit_columns(
         self,
@@ -101,16 +109,17 @@ class RoundByRound(Learner):
     ) -> tuple[Code, KeptRounds]:
         booster = self.booster
         whole = X, y, np.ones(len(y)) if weight is None else weight
-        X, y, weight = (take_rows(part, rows) for part in whole)
-        binned = None
+        X, y, weight = (_taken(part, rows) for part in whole)
+        binned: Binned | BinnedBlocks | None = None
         if booster.estimator is None:
-            binned = bin_features(X, booster.bins, categorical_mask(booster.categorical_features, X.shape[1]))
+            how = booster.bins, categorical_mask(booster.categorical_features, X.shape[1])
+            binned = bin_blocks(X, X, *how) if isinstance(X, StoredRows) else bin_features(X, *how)
         sample = Sample(X, y, weight, binned, M)
         with threads(n_jobs) as run:
             # A growing code is watched by its class scores.
             scored = np.eye(y.max() + 1, dtype=np.int8) if M is None else M
             rounds = booster._boost(sample, run, np.random.default_rng(seed))
-            kept = self._kept(rounds, scored, *(take_rows(part, self.watched) for part in whole))
+            kept = self._kept(rounds, scored, *(_held_out(part, self.watched) for part in whole))
         if not kept:
             return self._without_rounds(M, sample)
         history = {"coefficient": np.array([one.coefficient for one in kept])}
@@ -150,3 +159,21 @@ class RoundByRound(Learner):
         margins = votes if self.multilabel else M[frequent].astype(np.float64)
         empty = {name: np.zeros(0) for name in ("coefficient", *self.booster.records)}
         return M, ConstantRounds(margins, empty)
+
+
+def _itself(block: Any) -> Any:
+    return block
+
+
+def _taken(part: Any, rows: Rows | None) -> Any:
+    """Return some rows; blocks of all of them as they are."""
+    if not isinstance(part, StoredRows):
+        return take_rows(part, rows)
+    return part if rows is None else part.taken(rows)
+
+
+def _held_out(part: Any, rows: Rows) -> Any:
+    """Return some rows, in memory: every round is watched on them."""
+    if not isinstance(part, StoredRows):
+        return take_rows(part, rows)
+    return part.each_row(rows, part.shape[1], _itself)

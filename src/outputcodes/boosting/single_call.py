@@ -13,7 +13,7 @@ from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.stumps import LEAST_ERROR
 from outputcodes.boosting._compiled_stumps import ABSTAINING, CONFIDENT, DISCRETE
-from outputcodes.boosting._shared_stumps import ColumnWeights
+from outputcodes.boosting._stumps_on_blocks import column_weights
 from outputcodes.boosting.base import Booster
 from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Foreign, Round, fit_foreign, stump_at
@@ -32,6 +32,7 @@ class SingleCallBooster(Booster):
     """
 
     records: ClassVar[tuple[str, ...]] = ("error", "Z")
+    boosts_blocks: ClassVar[bool] = True
 
     hypotheses: str
     smoothing: float | None
@@ -43,7 +44,7 @@ class SingleCallBooster(Booster):
         assert sample.binned is not None
         assert sample.code is not None
         kind = KINDS[self.hypotheses]
-        weights = ColumnWeights(sample.binned, sample.y, sample.code.astype(np.float64), sample.weight, kind, run)
+        weights = column_weights(sample.binned, sample.y, sample.code.astype(np.float64), sample.weight, kind, run)
         e = 1 / max(weights.total, float(weights.n_pairs)) if self.smoothing is None else float(self.smoothing)
         while True:
             test = weights.best()

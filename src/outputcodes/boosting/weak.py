@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from outputcodes._ground.validation import n_rows_of, take_rows
+from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.importances import shares
 from outputcodes.learners.base import FittedColumns
@@ -52,7 +53,7 @@ class Stump(NamedTuple):
         return np.where(missing, 0.0, np.where(on_left, self.left, self.right))
 
 
-def stump_at(binned: Binned, feature: int, cut: int, left: Any, right: Any) -> Stump:
+def stump_at(binned: Binned | BinnedBlocks, feature: int, cut: int, left: Any, right: Any) -> Stump:
     """Return the stump that tests for a code below cut (categorical: equal to cut - 1; cut 0: never) on binned rows.
 
     No bin is empty, so the threshold is halfway between consecutive values.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
+from outputcodes._ground.lazy_outputs import is_dask, lazily
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
 from outputcodes._ground.tree_code import TreeCode
@@ -111,7 +112,12 @@ class DecodingClassifier(ClassifierMixin):
 
         For a multilabel classifier these are the scores of the labels, (n, L). With a beam search, classes outside the
         beam have lower scores than all inside. More than 2^28 scores are refused: use `predict_topk`.
+
+        As the other outputs, they are lazy if X is a Dask collection.
         """
+        if is_dask(X):
+            one = len(self.classes_) == 2 and not self.multilabel_
+            return self._lazily("decision_function", X, None if one else self.classes_)
         self._refuse_many("decision_function", X)
         if self.decoder_.searches:
             return self.targets_.decision(self.decoder_.all_scores(self.margins_on_demand(X), self.code_))
@@ -121,6 +127,8 @@ class DecodingClassifier(ClassifierMixin):
     def predict(self, X: Any) -> Any:
         """Return the class with the largest score; ties go to the first. For multilabel y: indicators of the labels."""
         check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("predict", X, self.classes_ if self.multilabel_ else None, self.classes_.dtype)
         if self.decoder_.searches:
             found = self.decoder_.search(self.margins_on_demand(X), self.code_)
             return self.targets_.predictions(found.classes[:, 0])
@@ -163,6 +171,11 @@ class DecodingClassifier(ClassifierMixin):
                 shares[rows] = np.take_along_axis(every, found.classes[rows], axis=1)
         return TopK(self.targets_.predictions(found.classes), found.scores, shares)
 
+    def _lazily(self, method: str, X: Any, columns: NDArray[Any] | None, dtype: Any = np.float64) -> Array:
+        check_is_fitted(self)
+        output: Array = lazily(self, method, X, columns, dtype)
+        return output
+
     def _refuse_many(self, method: str, X: Any) -> None:
         check_is_fitted(self)
         n, k = n_rows_of(X), len(self.classes_)
@@ -195,6 +208,8 @@ class DecodingClassifier(ClassifierMixin):
         return "set probability='softmax' before fit" if by_paths else self._probability_advice
 
     def _probabilities(self, X: Any) -> Array:
+        if is_dask(X):
+            return self._lazily("predict_proba", X, self.classes_)
         self._refuse_many("predict_proba", X)
         if self.decoder_.searches:
             return self.decoder_.all_probabilities(self.margins_on_demand(X), self.code_)

@@ -145,7 +145,9 @@ def effective_rows(y: Rows, M: NDArray[np.int8], weight: Array | None, rows: Row
     candidates = np.arange(len(y)) if rows is None else rows
     if weight is not None:
         candidates = candidates[weight[candidates] > 0]
-    taking_part: Rows = candidates[(M != 0).any(axis=1)[y[candidates]]]
+    seen = (M != 0).any(axis=1)
+    # A copy of all rows would be large where these are many.
+    taking_part: Rows = candidates if seen.all() else candidates[seen[y[candidates]]]
     return taking_part
 
 

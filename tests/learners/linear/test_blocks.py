@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.working_files import mapped
 from outputcodes.learners import LinearSVM, Logistic, Ridge
-from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.training import RowBlocks
 
 X, y = load_digits(return_X_y=True)

@@ -72,6 +72,14 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="A folder for results.jsonl, report.html and model.skops.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the results in the folder.")] = False,
     jobs: Annotated[int, typer.Option(help="Trainings at a time; with --exhaustive, columns.")] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Train on a Dask cluster: the address of its scheduler, or local for --jobs processes. Not with "
+            "--exhaustive.",
+        ),
+    ] = None,
     device: _options.Device = "cpu",
     seed: _options.Seed = 0,
     target: _options.Target = None,
@@ -119,6 +127,8 @@ def compare(
         common: dict[str, Any] = {"metric": metric, "out": out, "resume": resume, "seed": seed, "n_jobs": jobs}
         common["device"] = device
         outcome: Outcome | RaceOutcome
+        if exhaustive and cluster is not None:
+            raise ValueError(f"--cluster {cluster} is for races: leave out --exhaustive, or --cluster.")
         if exhaustive:
             plan = _plan(source, learners, codes, decoders, metric, quick, device)
             outcome = run.compare_table(source, plan, time_limit=time_limit, **common)
@@ -127,7 +137,9 @@ def compare(
             if seconds == 0:
                 raise ValueError("--time-limit 0 leaves no time for a race: give at least 1 second.")
             limit = None if math.isinf(seconds) else seconds
-            outcome = run.race_table(source, names(learners), cv=cv, time_limit=limit, started=started, **common)
+            outcome = run.race_table(
+                source, names(learners), cv=cv, time_limit=limit, started=started, cluster=cluster, **common
+            )
     console.print(ranking_table(outcome.rows, outcome.title, console.width))
     for note in outcome.notes:
         console.print(f"· {note}", style="dim", markup=False, highlight=False)

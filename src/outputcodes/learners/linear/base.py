@@ -14,10 +14,10 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import linear_scores
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.validation import take_rows
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.rotation import Intercept, Rotation, rotated
-from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import SharedLearner, class_weights
 
 Array = NDArray[np.float64]

@@ -11,8 +11,10 @@ long as the curvature seen so far makes it, and can't overshoot. With w = v + A�
     (I + C K) du = −(u + c t ℓ'),    K = X A⁻¹ Xᵀ,    C = diag(c ℓ'').
 
 A⁻¹ is kept as a matrix per column while these are small, otherwise the diagonal of A is. A column that comes later,
-with a new class, has missed the rows before it: together with each batch it sees as many rows of a sample of them,
-until it has made up for all. Rows of one sign alone would leave a model that the other sign could hardly change.
+with a new class, has missed the rows before it: together with each batch it sees as many rows of a sample of all rows
+so far, until it has made up for what it missed. Rows of one sign alone would leave a model that the other sign could
+hardly change. A diagonal is a rough memory, with which a late column goes on to see such rows: on held-out training
+rows of 20newsgroups this more than halved what it lost, and with matrices it was of no use.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class ImplicitSteps(Stream):
         """Take a step in every column for each few rows; columns that came late also see rows that came before them."""
         X, cost = self._with_constant(self.learner._as_features(X)), self.learner.C * class_weights(M, column_weight)
         own = np.ones(len(y)) if weight is None else weight
-        self._grow(X.shape[1], M, sp.issparse(X))
+        self._grow(X, M)
         with threads(self.n_jobs) as run:
             for start in range(0, len(y), ROWS_PER_STEP):
                 rows = slice(start, start + ROWS_PER_STEP)
@@ -82,7 +84,8 @@ class ImplicitSteps(Stream):
                     self._step(j, batch, M[labels, j].astype(np.float64), mass * cost[labels, j])
 
                 run(step, range(M.shape[1]))
-                self.missed = np.maximum(self.missed - now[2].sum(), 0.0)
+                if self.full:
+                    self.missed = np.maximum(self.missed - now[2].sum(), 0.0)
         self.total += own.sum()
         self.before.add(X, y, own)
 
@@ -101,14 +104,16 @@ class ImplicitSteps(Stream):
         column = np.full((X.shape[0], 1), self.intercept.constant)
         return sp.hstack([X, sp.csr_array(column)], format="csr") if sp.issparse(X) else np.hstack([X, column])
 
-    def _grow(self, p: int, M: Matrix, sparse: bool) -> None:
+    def _grow(self, X: Any, M: Matrix) -> None:
         """Add columns that are new; they start from the penalty, and have missed all rows so far."""
+        (n, p), sparse = X.shape, sp.issparse(X)
         L, before = M.shape[1], self.weights.shape[1]
         if not self.metrics:
             self.weights = np.zeros((p, 0))
             self.full = not sparse and L * p * p <= MOST_METRIC_VALUES
             self.centre = Centre(p, self.intercept.constant)
-            self.before = Reservoir(max(64, min(MOST_KEPT_ROWS, MOST_KEPT_VALUES // p)), self.seed)
+            values_per_row = -(-X.nnz // n) if sparse else p
+            self.before = Reservoir(max(64, min(MOST_KEPT_ROWS, MOST_KEPT_VALUES // values_per_row)), self.seed)
         penalty = np.ones(p)
         if self.intercept.free:
             penalty[-1] = SLIGHT

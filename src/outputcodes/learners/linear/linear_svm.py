@@ -10,6 +10,7 @@ import scipy.sparse
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.tree_code import TreeCode
 from outputcodes.learners.linear.base import (
     Array,
@@ -25,9 +26,9 @@ from outputcodes.learners.linear.multipliers import minimise_hinge
 from outputcodes.learners.linear.newton import JointNewton
 from outputcodes.learners.linear.node_descent import solve_tree
 from outputcodes.learners.linear.node_solver import Settings
+from outputcodes.learners.linear.products import cut
 from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.linear.sparse_columns import FittedSparseLinear, without_small_weights
-from outputcodes.learners.linear.stored import StoredRows
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
 from outputcodes.losses import Loss, as_loss, softened_hinge
 
@@ -156,7 +157,7 @@ class LinearSVM(LinearLearner):
         squared, start = self.loss == "squared-hinge", self._start(data, init, M.shape[1])
         with threads(n_jobs) as run:
             if not scipy.sparse.issparse(data.X):
-                blocks = data.stored.cut(y, cost > 0, weight, rows, run)
+                blocks = cut(data.stored, y, cost > 0, weight, rows, run)
                 if squared:
                     newton = JointNewton(data, blocks, signs, cost, start, as_loss(self.loss))
                     theta, certificate = newton.minimise(tol, self.max_iter)

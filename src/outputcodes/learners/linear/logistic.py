@@ -15,6 +15,7 @@ from outputcodes.learners.linear.base import Array, FittedLinear, LinearData, Li
 from outputcodes.learners.linear.descent import DualDescent
 from outputcodes.learners.linear.implicit_steps import ImplicitSteps
 from outputcodes.learners.linear.newton import JointNewton
+from outputcodes.learners.linear.products import cut
 from outputcodes.learners.linear.rotation import Intercept
 from outputcodes.learners.shared import effective_rows, warn_unless_converged
 from outputcodes.losses import Loss, as_loss
@@ -120,7 +121,7 @@ class Logistic(LinearLearner):
             left = np.flatnonzero(certificate.gap > self.tol)
             if left.size:
                 signs, cost = signs[:, left], cost[:, left]
-                blocks = data.stored.cut(y, cost > 0, weight, rows, run)
+                blocks = cut(data.stored, y, cost > 0, weight, rows, run)
                 newton = JointNewton(data, blocks, signs, cost, theta[:, left], LOSS)
                 theta[:, left], finished = newton.minimise(self.tol, self.max_iter)
                 certificate.gap[left], certificate.converged[left] = finished.gap, finished.converged

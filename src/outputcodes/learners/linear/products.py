@@ -10,7 +10,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import BLOCK_VALUES
+from outputcodes._ground.blocks import BLOCK_VALUES, Run
+from outputcodes._ground.passes import Blocks
+from outputcodes._ground.stored_rows import Part, StoredRows
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -92,6 +94,18 @@ def backward(X: Any, constant: float, R: Array) -> Any:
     with np.errstate(invalid="ignore"):
         G = X.T @ R
     return np.vstack([G, constant * R.sum(axis=0, keepdims=True)]) if constant else G
+
+
+def cut(stored: StoredRows, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows, run: Run) -> Blocks:
+    """Return blocks of `Piece`s of some rows, in which the columns see the classes that `present` (k, L) marks."""
+    return stored.labelled(y, weight, rows, _pieces, present, run=run)
+
+
+def _pieces(
+    parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None, present: NDArray[np.bool_]
+) -> Iterator[Piece]:
+    (part,) = parts
+    return pieces_of(part.X, part.rotated, y, weight, np.arange(len(y)) if rows is None else rows, present)
 
 
 def pieces_of(

@@ -17,13 +17,13 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import linear_scores
+from outputcodes._ground.stored_rows import StoredRows, centred, row_sum
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.ridge_blocks import BlockSystems
 from outputcodes.learners.linear.ridge_gradients import SMALL_RESIDUAL
 from outputcodes.learners.linear.ridge_parts import Parts
 from outputcodes.learners.linear.ridge_stream import RidgeStream
 from outputcodes.learners.linear.ridge_systems import ALWAYS_FACTORISED, Systems
-from outputcodes.learners.linear.stored import StoredRows, centred, row_sum
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
 
 Rows = NDArray[np.intp]

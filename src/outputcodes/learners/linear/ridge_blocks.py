@@ -13,9 +13,9 @@ from scipy.linalg.blas import dsyrk
 
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.passes import Sums
+from outputcodes._ground.stored_rows import Part, StoredRows
 from outputcodes.learners.linear.ridge_pairs import PairSolution, dense
 from outputcodes.learners.linear.ridge_systems import Group, Systems
-from outputcodes.learners.linear.stored import Part, StoredRows
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import one_blas_thread, row_blocks
 from outputcodes._ground.passes import Combination, Sums
-from outputcodes.learners.linear.stored import Part, StoredRows, row_sum
+from outputcodes._ground.stored_rows import Part, StoredRows, row_sum
 
 Array = NDArray[np.float64]
 

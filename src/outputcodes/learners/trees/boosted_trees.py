@@ -11,6 +11,9 @@ from sklearn.utils import check_array
 
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
+from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.stored_rows import StoredRows
+from outputcodes._histograms.binned_blocks import tree_bins
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
 from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -55,6 +58,7 @@ class BoostedTrees(SharedLearner):
 
     planning = Planning(cost=58)
     takes_nan: ClassVar[bool] = True
+    takes_blocks: ClassVar[bool] = True
     joint: ClassVar[bool] = True
     loss = "logistic"
 
@@ -101,6 +105,8 @@ class BoostedTrees(SharedLearner):
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
         """Bin the features, at the quantiles of `like` if given."""
         checked_settings(self, 1.0)
+        if isinstance(X, RowBlocks):
+            return tree_bins(X, self._as_features, self.max_bins, self.categorical_features)
         X = self._as_features(X)
         return bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 
@@ -147,7 +153,12 @@ class FittedBoostedTrees(FittedColumns):
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data."""
+        if isinstance(X, Binned) and isinstance(X.X, StoredRows):
+            return X.X.each_row(rows, len(self.forest.base), self._scores)
         return self.forest.scores(self._features(X, rows))
+
+    def _scores(self, X: Array) -> Array:
+        return self.forest.scores(np.require(X, requirements=["C", "W"]))
 
     def staged_margins(self, X: Any) -> Iterator[Array]:
         """Yield the margins (n, L) of new X after each round."""

@@ -12,7 +12,9 @@ from outputcodes._ground import progress
 from outputcodes._ground.blocks import over_blocks
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, many_classes
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import unknown_name
+from outputcodes._histograms.binned_blocks import tree_bins
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes._histograms.column_growth import grow_column, start_growth, whole_weights
 from outputcodes._histograms.column_splits import Features, make_room
@@ -107,6 +109,7 @@ class ColumnTree(SharedLearner):
 
     planning = Planning(cost=55, unsuited=many_classes)
     takes_nan: ClassVar[bool] = True
+    takes_blocks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -142,6 +145,8 @@ class ColumnTree(SharedLearner):
     def prepare(self, X: Any, like: Binned | None = None) -> Binned:
         """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()
+        if isinstance(X, RowBlocks):
+            return tree_bins(X, self._as_features, self.bins, self.categorical_features)
         X = self._as_features(X)
         return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.stored_rows import StoredRows
+from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.importances import shares
 from outputcodes.learners.base import Certificate, FittedColumns
@@ -62,7 +64,12 @@ class FittedStumps(FittedColumns):
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data; the cost does not grow with the rounds."""
-        X = self._features(X, rows)
+        if isinstance(X, BinnedBlocks | StoredRows):
+            stored = X.stored if isinstance(X, BinnedBlocks) else X
+            return stored.each_row(rows, self.feature.shape[1], self._sums)
+        return self._sums(self._features(X, rows))
+
+    def _sums(self, X: Array) -> Array:
         L = self.feature.shape[1]
         F = np.zeros((X.shape[0], L))
         sides = self.summable()

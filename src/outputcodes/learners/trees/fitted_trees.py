@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.importances import importances
 from outputcodes._histograms.questions import LEAF, Nodes, find_leaves, goes_left
@@ -74,11 +75,16 @@ class FittedTrees(FittedColumns):
         """Return (n, L) margins of X, or of some rows of prepared data."""
         if isinstance(X, Binned):
             X = X.X
+            if isinstance(X, StoredRows):
+                return X.each_row(rows, len(self.roots), self._answers)
         else:
             X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
             if X.shape[1] != self.n_features:
                 raise ValueError(f"X has {X.shape[1]} features, but the trees were trained on {self.n_features}.")
-        X = np.require(X if rows is None else X[rows], requirements=["C", "W"])
+        return self._answers(X if rows is None else X[rows])
+
+    def _answers(self, X: Array) -> Array:
+        X = np.require(X, requirements=["C", "W"])
         F = np.empty((len(X), len(self.roots)))
         leaves = np.empty(len(X), dtype=np.intp)
         for j, root in enumerate(self.roots):

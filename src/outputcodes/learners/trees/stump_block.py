@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,24 +40,30 @@ class StumpSample:
         own += signed[y]
         if self.weight is not None:
             own *= self.weight[rows, None]
-        total, count = np.abs(V).sum(axis=0), np.count_nonzero(V, axis=0)
+        part = Part(self.codes[rows], V, *runs_of(self.rows[rows], y))
+        total, count = weight_of(part), np.count_nonzero(V, axis=0)
         if self.F is not None:
             own *= as_loss("exponential")(np.sign(own) * self.F[rows, columns])
         V /= np.where(total > 0, total, 1.0)
-        return Part(self.codes[rows], V, *runs_of(self.rows[rows], y)), y, total, count
+        return part, y, total, count
 
 
-class StumpBlock:
-    """The state of at most `LANES` columns between two rounds.
+def weight_of(part: Part) -> Array:
+    """Return the weight of each lane, summed over blocks of rows in their order, as histograms are."""
+    edges, total = part.starts[part.blocks], np.zeros(LANES)
+    for first, last in itertools.pairwise(edges.tolist()):
+        total += np.abs(part.V[first:last]).sum(axis=0)
+    return total
+
+
+class StumpColumns:
+    """At most `LANES` columns: their state between two rounds, and the stumps chosen so far.
 
     Parameters
     ----------
-    data : Binned
-    train, held : StumpSample
+    data : Binned or BinnedBlocks
     signed : ndarray of shape (k, width)
         Sign times weight of an example of each class in each column; 0 = absent.
-    columns : slice
-        The columns of the code.
     stopped : ndarray of bool, shape (width,)
         Columns that have already stopped.
     n_rounds : int
@@ -74,13 +83,12 @@ class StumpBlock:
         The exponential loss before the first round.
     """
 
+    start_loss: Array
+
     def __init__(
         self,
-        data: Binned,
-        train: StumpSample,
-        held: StumpSample,
+        data: Any,
         signed: Array,
-        columns: slice,
         stopped: NDArray[np.bool_],
         n_rounds: int,
         confident: bool,
@@ -88,11 +96,15 @@ class StumpBlock:
         patience: int,
     ) -> None:
         self.data, self.signed, self.confident = data, signed, confident
-        self.train, self.classes, total, count = train.start(signed, columns)
-        self.held, _, held_total, _ = held.start(signed, columns)
-        self.start_loss = np.abs(self.train.V).sum(axis=0)
-        some = total > 0
-        self.train.V[:] /= np.where(some, self.start_loss, 1.0)
+        self._stopped, self._smoothing, self._patience = stopped, smoothing, patience
+        self.stumps = Stumps(
+            *np.zeros((2, n_rounds, LANES), dtype=np.int64),
+            *np.zeros((3, n_rounds, LANES)),
+        )
+
+    def _begin(self, total: Array, count: NDArray[np.intp], held_total: Array) -> None:
+        """Set the state before the first round, given the weights and numbers of the rows of each column."""
+        smoothing, stopped = self._smoothing, self._stopped
         self.smoothing = (
             1 / np.maximum(np.maximum(total, count), 1.0) if smoothing is None else np.full(LANES, float(smoothing))
         )
@@ -104,12 +116,65 @@ class StumpBlock:
             rounds=np.zeros(LANES, dtype=np.int64),
             held_best=np.full(LANES, np.inf),
             held_round=np.zeros(LANES, dtype=np.int64),
-            patience=np.where(self.watched, patience, np.iinfo(np.int64).max),
+            patience=np.where(self.watched, self._patience, np.iinfo(np.int64).max),
         )
-        self.stumps = Stumps(
-            *np.zeros((2, n_rounds, LANES), dtype=np.int64),
-            *np.zeros((3, n_rounds, LANES)),
-        )
+
+    def advance(self, first: int, last: int) -> None:
+        """Run rounds first..last-1."""
+        raise NotImplementedError
+
+    def occupied(self, features: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return (k, number of all bins): whether a class has a row in a bin, for these features."""
+        raise NotImplementedError
+
+    def finish(self) -> Array:
+        """Remove the rounds after the smallest held-out loss; return the training loss of the others."""
+        rounds = self.state.rounds
+        rounds[self.watched] = self.state.held_round[self.watched]
+        kept = np.arange(len(self.stumps.Z))[:, None] < rounds
+        for part in self.stumps:
+            part[~kept] = 0
+        loss: Array = self.start_loss * np.where(kept, self.stumps.Z, 1.0).prod(axis=0)
+        return loss
+
+    def thresholds(self) -> Array:
+        """Return (n_rounds, LANES) cuts as values, halfway between the nearest bins with examples of the column."""
+        data, (feature, cut, *_) = self.data, self.stumps
+        present = self.occupied(np.unique(feature))
+        below = data.offsets[feature] + np.maximum(cut - 1, 0)
+        above = below.copy()
+        takes_part = self.signed != 0
+        for lane in range(takes_part.shape[1]):
+            occupied = np.flatnonzero(present[takes_part[:, lane]].any(axis=0))
+            after = np.searchsorted(occupied, below[:, lane], side="right")
+            above[:, lane] = occupied[np.minimum(after, len(occupied) - 1)]
+        values = np.where(data.categorical[feature], data.low[below], midpoints(data.high[below], data.low[above]))
+        return np.where(cut == 0, -np.inf, values)
+
+
+class StumpBlock(StumpColumns):
+    """Columns whose rows are in memory.
+
+    Parameters
+    ----------
+    data : Binned
+    train, held : StumpSample
+    signed : ndarray
+    columns : slice
+        The columns of the code.
+    *how
+        As for `StumpColumns`.
+    """
+
+    def __init__(
+        self, data: Binned, train: StumpSample, held: StumpSample, signed: Array, columns: slice, *how: Any
+    ) -> None:
+        super().__init__(data, signed, *how)
+        self.train, self.classes, total, count = train.start(signed, columns)
+        self.held, _, held_total, _ = held.start(signed, columns)
+        self.start_loss = weight_of(self.train)
+        self.train.V[:] /= np.where(total > 0, self.start_loss, 1.0)
+        self._begin(total, count, held_total)
 
     def advance(self, first: int, last: int) -> None:
         """Run rounds first..last-1."""
@@ -128,30 +193,16 @@ class StumpBlock:
                 *make_histogram_room(self.data.n_bins),
             )
 
-    def finish(self) -> Array:
-        """Remove the rounds after the smallest held-out loss; return the training loss of the others."""
-        rounds = self.state.rounds
-        rounds[self.watched] = self.state.held_round[self.watched]
-        kept = np.arange(len(self.stumps.Z))[:, None] < rounds
-        for part in self.stumps:
-            part[~kept] = 0
-        loss: Array = self.start_loss * np.where(kept, self.stumps.Z, 1.0).prod(axis=0)
-        return loss
+    def occupied(self, features: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which bins the rows of each class occupy."""
+        return occupied_bins(self.train.codes, self.classes, len(self.signed), self.data.offsets, features)
 
-    def thresholds(self) -> Array:
-        """Return (n_rounds, LANES) cuts as values, halfway between the nearest bins with examples of the column."""
-        data, (feature, cut, *_) = self.data, self.stumps
-        offsets = data.offsets[:-1]
-        # The bins occupied by each class, for the features that some stump uses.
-        present = np.zeros((len(self.signed), data.offsets[-1]), dtype=bool)
-        for f in np.unique(feature):
-            present[self.classes, offsets[f] + self.train.codes[:, f]] = True
-        below = offsets[feature] + np.maximum(cut - 1, 0)
-        above = below.copy()
-        takes_part = self.signed != 0
-        for lane in range(takes_part.shape[1]):
-            occupied = np.flatnonzero(present[takes_part[:, lane]].any(axis=0))
-            after = np.searchsorted(occupied, below[:, lane], side="right")
-            above[:, lane] = occupied[np.minimum(after, len(occupied) - 1)]
-        values = np.where(data.categorical[feature], data.low[below], midpoints(data.high[below], data.low[above]))
-        return np.where(cut == 0, -np.inf, values)
+
+def occupied_bins(
+    codes: NDArray[Any], classes: Rows, k: int, offsets: NDArray[np.int64], features: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return (k, number of all bins): whether a class has a row in a bin, for some features."""
+    present = np.zeros((k, offsets[-1]), dtype=bool)
+    for f in features:
+        present[classes, offsets[f] + codes[:, f]] = True
+    return present

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -11,17 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground import progress
-from outputcodes._ground.blocks import over_blocks
+from outputcodes._ground.blocks import over_blocks, threads
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.folds import deck_of
 from outputcodes._ground.lanes import LANES
 from outputcodes._ground.planning import Planning, many_classes
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import check_n_jobs
+from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
-from outputcodes.learners.trees.stump_block import StumpBlock, StumpSample
+from outputcodes.learners.trees.stump_block import StumpBlock, StumpColumns, StumpSample
+from outputcodes.learners.trees.stumps_on_blocks import StumpsOnBlocks
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -97,6 +101,7 @@ class BoostedStumps(SharedLearner):
 
     planning = Planning(cost=60, unsuited=many_classes)
     takes_nan: ClassVar[bool] = True
+    takes_blocks: ClassVar[bool] = True
     loss = "exponential"
 
     def __init__(
@@ -127,15 +132,17 @@ class BoostedStumps(SharedLearner):
         """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
         return self.validation_fraction is None
 
-    def prepare(self, X: Any, like: Binned | None = None) -> Binned:
+    def prepare(self, X: Any, like: Any = None) -> Binned | BinnedBlocks:
         """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()
+        if isinstance(X, RowBlocks):
+            return bins_of_blocks(X, self._as_features, self.bins, self.categorical_features, like)
         X = self._as_features(X)
         return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 
     def fit_columns(
         self,
-        data: Binned,
+        data: Binned | BinnedBlocks,
         y: Rows,
         M: AnyCode,
         weight: Array | None = None,
@@ -154,34 +161,31 @@ class BoostedStumps(SharedLearner):
             raise ValueError(
                 f"init has {init.feature.shape[1]} columns but the code has {L}; give a fit of the same columns."
             )
+        if init is not None and isinstance(data, BinnedBlocks):
+            raise ValueError("init continues the rounds of rows in one array; blocks of rows start without it.")
         train, held = self._split(effective_rows(y, M, weight, rows), y, seed)
         signed = class_weights(M, column_weight) * M
         _check_two_sided(signed[np.unique(y[train])])
         known = None if init is None else init.truncated(self.n_rounds)
         stopped = np.zeros(L, dtype=bool) if known is None else known.stopped
         n_rounds = self.n_rounds - (0 if known is None else len(known.feature))
-        to_train, to_watch = (StumpSample(data, part, y, weight, known) for part in (train, held))
-
-        def start(columns: slice) -> StumpBlock:
-            return StumpBlock(
-                data,
-                to_train,
-                to_watch,
-                signed[:, columns],
-                columns,
-                stopped[columns],
-                n_rounds,
-                self.hypotheses == "confidence",
-                self.smoothing,
-                self.n_iter_no_change,
-            )
-
         slices = [slice(first, min(first + LANES, L)) for first in range(0, L, LANES)]
-        blocks = over_blocks(start, slices, n_jobs)
-        step = max(1, int(ADDITIONS_PER_CALL / (2 * LANES * sum(block.train.codes.size for block in blocks))))
-        for first in range(0, n_rounds, step):
-            over_blocks(partial(StumpBlock.advance, first=first, last=first + step), blocks, n_jobs)
-            progress.reached(min(first + step, n_rounds), n_rounds, "rounds")
+        how = n_rounds, self.hypotheses == "confidence", self.smoothing, self.n_iter_no_change
+        blocks: Sequence[StumpColumns]
+        if isinstance(data, BinnedBlocks):
+            blocks = _boosted_on_blocks(data, y, weight, train, held, [signed[:, own] for own in slices], how, n_jobs)
+        else:
+            to_train, to_watch = (StumpSample(data, part, y, weight, known) for part in (train, held))
+            together = over_blocks(
+                lambda own: StumpBlock(data, to_train, to_watch, signed[:, own], own, stopped[own], *how),
+                slices,
+                n_jobs,
+            )
+            step = max(1, int(ADDITIONS_PER_CALL / (2 * LANES * sum(block.train.codes.size for block in together))))
+            blocks = together
+            for first in range(0, n_rounds, step):
+                over_blocks(partial(StumpBlock.advance, first=first, last=first + step), together, n_jobs)
+                progress.reached(min(first + step, n_rounds), n_rounds, "rounds")
         fitted = _joined(known, blocks, L)
         if not fitted.n_rounds.all():
             warnings.warn(
@@ -240,7 +244,31 @@ def _check_two_sided(signed: Array) -> None:
             )
 
 
-def _joined(known: FittedStumps | None, blocks: list[StumpBlock], L: int) -> FittedStumps:
+def _boosted_on_blocks(
+    data: BinnedBlocks,
+    y: Rows,
+    weight: Array | None,
+    train: Rows,
+    held: Rows,
+    signed: list[Array],
+    how: tuple[Any, ...],
+    n_jobs: int | None,
+) -> Sequence[StumpColumns]:
+    """Boost some columns after the others, all threads working on one round."""
+    n_rounds: int = how[0]
+    made: list[StumpColumns] = []
+    with threads(n_jobs) as run:
+        for own in signed:
+            columns = StumpsOnBlocks(data, y, weight, train, held, run, own, np.zeros(own.shape[1], dtype=bool), *how)
+            for t in range(n_rounds):
+                columns.advance(t, t + 1)
+                progress.reached(len(made) * n_rounds + t + 1, len(signed) * n_rounds, "rounds")
+            columns.release()
+            made.append(columns)
+    return made
+
+
+def _joined(known: FittedStumps | None, blocks: Sequence[StumpColumns], L: int) -> FittedStumps:
     """Return the earlier rounds followed by those of the blocks."""
     loss = np.concatenate([block.finish() for block in blocks])[:L]
     found = [(b.stumps.feature, b.thresholds(), b.stumps.left, b.stumps.right) for b in blocks]

@@ -21,6 +21,7 @@ from outputcodes._ground import progress
 from outputcodes.selection.race.blend import Calibration, losses_of
 from outputcodes.selection.race.contestants import Entry, codes_for
 from outputcodes.selection.race.laps import Departure, Lap, Plan, Standing
+from outputcodes.selection.race.on_cluster import ClusterWorkers
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.times import Times
 from outputcodes.selection.race.trials import Field, Task, Trial
@@ -56,7 +57,7 @@ class Course:
 
     data: Field
     metric: str
-    workers: Here | Workers
+    workers: Here | Workers | ClusterWorkers
     start: float
     until: float
     recorder: Recorder = field(default_factory=Recorder)

@@ -27,6 +27,7 @@ from outputcodes.selection.race.details import laps_of, learning_curve, without_
 from outputcodes.selection.race.estimate import Estimate, loss_of_best
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.laps import Departure, Standing
+from outputcodes.selection.race.on_cluster import ClusterWorkers
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.trials import Field, Task, Trial
 from outputcodes.selection.race.views import kinds_of, plain_table, with_counted_texts
@@ -147,7 +148,14 @@ class Race(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, recorder: Recorder | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        recorder: Recorder | None = None,
+        cluster: Any = None,
+    ) -> Self:
         """Run the race, and fit the winner to all rows.
 
         Parameters
@@ -159,6 +167,8 @@ class Race(ClassifierMixin, BaseEstimator):
             Rows of the same group, such as those of one patient, are never both trained and tested on.
         recorder : Recorder, optional
             Hears of every training, and may know some of an earlier run.
+        cluster : str or distributed.Client, optional
+            Where to train: the address of a Dask scheduler, "local" for `n_jobs` workers on this machine, or a client.
         """
         start = time.monotonic()
         check_metric(self.metric)
@@ -185,7 +195,7 @@ class Race(ClassifierMixin, BaseEstimator):
             table, counted = with_counted_texts(X, kinds, np.inf if limit is None else COUNTING_SHARE * float(limit))
         data = Field(contestants, table, kinds, numbers, len(self.classes_), folds, seed, counted)
         end = np.inf if limit is None else start + float(limit)
-        with self._workers(data) as workers, progress.showing(self.verbose):
+        with self._workers(data, cluster) as workers, progress.showing(self.verbose):
             recorder = Recorder() if recorder is None else recorder
             last = LAST_SHARE + (DETAILS_SHARE if recorder.wants_details else 0)
             until = np.inf if limit is None else start + float(limit) * (1 - last)
@@ -207,8 +217,10 @@ class Race(ClassifierMixin, BaseEstimator):
         self._set(course, [(one, 1.0, trial)], _estimate(one.losses), one.losses, [one])
         course.recorder.leads(self, final=False)
 
-    def _workers(self, data: Field) -> Here | Workers:
+    def _workers(self, data: Field, cluster: Any) -> Here | Workers | ClusterWorkers:
         count = effective_n_jobs(self.n_jobs)
+        if cluster is not None:
+            return ClusterWorkers(data, cluster, count)
         small = len(data.y) * data.width <= SMALL_TABLE
         if count == 1 and (small or self.time_limit is None):
             return Here(data)

@@ -81,6 +81,7 @@ def race_table(
     device: str = "cpu",
     seed: int = 0,
     n_jobs: int | None = None,
+    cluster: Any = None,
 ) -> RaceOutcome:
     """Race on a table, rank the finalists, and write report and model.
 
@@ -105,6 +106,9 @@ def race_table(
         The time of `time.monotonic` that the seconds count from; by default now.
     device : {"cpu", "cuda", "auto"}
         Where kernel SVMs are trained.
+    cluster : str or distributed.Client, optional
+        Where every training is a task: the address of a Dask scheduler, "local", or a client. The journal is the same,
+        so that a race may be continued elsewhere.
 
     Examples
     --------
@@ -142,6 +146,7 @@ def race_table(
             seed=seed,
             n_jobs=n_jobs,
             recorder=recorder,
+            cluster=cluster,
         )
         rows = rows_of(race)
         tested = None if saver is None else saver.tested

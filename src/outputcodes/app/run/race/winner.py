@@ -33,6 +33,7 @@ def race_on(
     seed: int = 0,
     n_jobs: int | None = None,
     recorder: Recorder | None = None,
+    cluster: Any = None,
 ) -> Race:
     """Return a race on a table, or on some of its rows; groups of the table stay together in folds.
 
@@ -58,7 +59,7 @@ def race_on(
     some = np.arange(len(table.target)) if rows is None else rows
     groups = None if table.group is None else table.group.to_numpy()[some]
     X, y = view_of(table.schema).transform(table.frame.iloc[some]), table.target.to_numpy()[some]
-    return race.fit(X, y, groups=groups, recorder=recorder)
+    return race.fit(X, y, groups=groups, recorder=recorder, cluster=cluster)
 
 
 def savable_contestants(names: Sequence[str] | None, k: int) -> list[str]:

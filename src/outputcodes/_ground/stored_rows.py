@@ -15,7 +15,6 @@ from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
-from outputcodes.learners.linear.products import Piece, pieces_of
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -60,10 +59,6 @@ class StoredRows:
         """Return an array or sparse matrix as one block."""
         return cls(Blocks([[Part(X, rotated)]], serially), [X.shape[0]], X.shape[1], sp.issparse(X))
 
-    def cut(self, y: Rows, present: NDArray[np.bool_], weight: Array | None, rows: Rows, run: Run) -> Blocks:
-        """Return blocks of `Piece`s of some rows, in which the columns see the classes that `present` (k, L) marks."""
-        return self.labelled(y, weight, rows, _pieces, present, run=run)
-
     def labelled(
         self, y: Rows, weight: Array | None, rows: Rows, make: Callable[..., Any], *state: Any, run: Run = serially
     ) -> Blocks:
@@ -88,6 +83,13 @@ class StoredRows:
             found[block == b] = values
         return found
 
+    def taken(self, rows: Rows) -> StoredRows:
+        """Return some rows, in their order within each block."""
+        parts = list(self._parts_of(rows))
+        sizes = [block.stop - block.start if own is None else len(own) for block, own in parts]
+        taken = self.blocks.recut(_taken, [(own,) for _, own in parts])
+        return StoredRows(taken, sizes, self.shape[1], self.sparse)
+
     def joined(self) -> Any:
         """Return all rows as one array or csr array."""
         every = self.blocks.collected(_features)
@@ -97,21 +99,16 @@ class StoredRows:
 
     def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows | None]]:
         """Yield the slice of each block, and which of its rows are among `rows`, from its first; None is all."""
-        block, start = self._block_of(rows), 0
-        for b, size in enumerate(self.sizes):
-            own = rows[block == b] - start
+        ascending = bool((rows[1:] > rows[:-1]).all())
+        ends = np.searchsorted(rows, np.cumsum(self.sizes)) if ascending else np.zeros(len(self.sizes), dtype=np.intp)
+        block, start, first = None if ascending else self._block_of(rows), 0, 0
+        for b, (size, last) in enumerate(zip(self.sizes, ends.tolist(), strict=True)):
+            own = (rows[first:last] if ascending else rows[block == b]) - start
             yield slice(start, start + size), own if len(own) < size or (np.diff(own) != 1).any() else None
-            start += size
+            start, first = start + size, last
 
     def _block_of(self, rows: Rows) -> Rows:
         return np.searchsorted(np.cumsum(self.sizes), rows, side="right")
-
-
-def _pieces(
-    parts: list[Part], y: Rows, weight: Array | None, rows: Rows | None, present: NDArray[np.bool_]
-) -> Iterator[Piece]:
-    (part,) = parts
-    return pieces_of(part.X, part.rotated, y, weight, np.arange(len(y)) if rows is None else rows, present)
 
 
 def _checked(block: Any, start: int, check: Callable[[Any], Any], sparse: bool, width: int) -> Part:
@@ -133,6 +130,10 @@ def row_sum(part: Part) -> Sums:
 def centred(part: Part, centre: Array) -> Part:
     """Return the rows minus a centre."""
     return Part(part.X - centre)
+
+
+def _taken(parts: list[Part], rows: Rows | None) -> list[Part]:
+    return parts if rows is None else [Part(parts[0].X[rows])]
 
 
 def _features(parts: list[Part]) -> Any:

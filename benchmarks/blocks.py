@@ -1,0 +1,385 @@
+"""Rows beyond memory and beyond one machine: parquet files and a Dask cluster.
+
+python benchmarks/blocks.py [files] [dask] [peers] [kills] [--quick]
+
+"files" trains on 20,000,000 × 20 rows of parquet files, within 2 GB of private memory, against arrays in memory; "dask"
+trains on 2,000,000 × 50 rows by one worker, and measures the bytes that a pass sends; "peers" boosts stumps on the same
+cluster with xgboost.dask; "kills" ends workers by kill -9 at 20 random moments. Without words, all are run.
+Files are written to a temporary folder (TMPDIR), about 10 GB with the working files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import QUICK, WORDS, print_table, save
+
+from outputcodes import OutputCodeClassifier
+from outputcodes.learners import BoostedStumps, Logistic
+from outputcodes.training import RowBlocks
+
+CLASSES, FEATURES, ROWS_PER_FILE = 6, 20, 5_000 if QUICK else 200_000
+FILE_ROWS, ARRAY_ROWS = (40_000, 20_000) if QUICK else (20_000_000, 2_000_000)
+CLUSTER_SHAPE, CLUSTER_BLOCKS = (20_000 if QUICK else 2_000_000, 50), 4
+ROUNDS = 10 if QUICK else 100
+WORK = {"Logistic, one-vs-all": Logistic(), f"{ROUNDS} rounds of stumps, 128 bins": BoostedStumps(ROUNDS, bins=128)}
+
+
+def made(rows: int, features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return classes around random centres."""
+    rng = np.random.default_rng((seed, 1))
+    centres = np.random.default_rng(0).standard_normal((CLASSES, features))
+    y = rng.integers(CLASSES, size=rows).astype(np.int8)
+    return centres[y] + 2 * rng.standard_normal((rows, features)), y
+
+
+def write(folder: Path, rows: int) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for number in range(rows // ROWS_PER_FILE):
+        X, y = made(ROWS_PER_FILE, FEATURES, number)
+        columns = {f"x{f}": X[:, f] for f in range(FEATURES)} | {"class": y}
+        pq.write_table(pa.table(columns), folder / f"part-{number:04}.parquet", compression="none")
+
+
+def blocks_of(folder: Path) -> tuple[RowBlocks, np.ndarray]:
+    """Return the features of a folder as blocks that are read again whenever they are needed, and the labels."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("*.parquet"))
+    names = [f"x{f}" for f in range(FEATURES)]
+
+    def every() -> Iterator[np.ndarray]:
+        for path in files:
+            table = pq.read_table(path, columns=names)
+            yield np.column_stack([table[name].to_numpy() for name in names])
+
+    y = np.concatenate([pq.read_table(path, columns=["class"])["class"].to_numpy() for path in files])
+    sizes = [pq.ParquetFile(path).metadata.num_rows for path in files]
+    return RowBlocks.counted(every, sizes, FEATURES), y
+
+
+class PrivateMemory:
+    """The largest private memory of this process: what is mapped from files is not counted."""
+
+    def __init__(self) -> None:
+        self.peak, self._stop = 0.0, threading.Event()
+
+    def __enter__(self) -> PrivateMemory:
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.02):
+            fields = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+            self.peak = max(self.peak, int(fields["RssAnon"].split()[0]) / 2**20)
+
+
+def child(source: str, work: str) -> dict[str, Any]:
+    """Train in this process; the first pass, which reads, checks and prepares all rows, is timed apart."""
+    X, y = made(ARRAY_ROWS, FEATURES, 0) if source == "array" else blocks_of(Path(source))
+    model = OutputCodeClassifier(WORK[work], code="one-vs-all", random_state=0)
+    # Compile, or load what is compiled.
+    model.fit(RowBlocks([made(2000, FEATURES, 0)[0]]), made(2000, FEATURES, 0)[1])
+    model.fit(*made(2000, FEATURES, 0))
+    with PrivateMemory() as memory:
+        start = time.perf_counter()
+        posed = model.pose(X, y)
+        between, cpu = time.perf_counter(), time.process_time()
+        trained = model.solve(posed)
+        end, cpu = time.perf_counter(), time.process_time() - cpu
+    return {
+        "rows": len(y),
+        "first pass s": between - start,
+        "training s": end - between,
+        "training CPU s": cpu,
+        "training ns per row": 1e9 * (end - between) / len(y),
+        "iterations": int(trained.columns.fitted.certificate.iterations.max()),
+        "private memory GB": memory.peak,
+    }
+
+
+def in_a_process(source: str, work: str) -> dict[str, Any]:
+    words = [sys.executable, __file__, "--child", source, work, *(["--quick"] if QUICK else [])]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+
+
+def files() -> None:
+    table = []
+    with tempfile.TemporaryDirectory(prefix="outputcodes-blocks-") as name:
+        write(Path(name), FILE_ROWS)
+        size = sum(path.stat().st_size for path in Path(name).iterdir()) / 2**30
+        for work in WORK:
+            array = in_a_process("array", work)
+            found = in_a_process(name, work)
+            ratio = found["training ns per row"] / array["training ns per row"]
+            table += [
+                {"work": work, "source": "array in memory"} | array,
+                {"work": work, "source": f"parquet files, {size:.1f} GB"} | found | {"time per row / array": ratio},
+            ]
+    print_table(table)
+    save("blocks_files", table)
+
+
+def cluster(n_workers: int) -> Any:
+    from distributed import LocalCluster
+
+    return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
+
+
+def on_the_workers(n_workers: int) -> tuple[Any, Any]:
+    """Return a Dask array whose blocks the workers make and keep, and its labels."""
+    import dask
+    import dask.array as da
+    from distributed import wait
+
+    rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
+    parts = [dask.delayed(made)(rows, features, number) for number in range(CLUSTER_BLOCKS)]
+    X, y = (
+        da.concatenate(
+            [
+                da.from_delayed(dask.delayed(lambda pair, place: pair[place])(part, place), shape, dtype)
+                for part in parts
+            ]
+        ).persist()
+        for place, shape, dtype in ((0, (rows, features), np.float64), (1, (rows,), np.int8))
+    )
+    wait([X, y])
+    return X, y
+
+
+def loopback() -> int:
+    """Return the bytes that this machine has sent to itself: every connection of a local cluster is one of these."""
+    line = next(line for line in Path("/proc/net/dev").read_text().splitlines() if line.strip().startswith("lo:"))
+    return int(line.split()[1])
+
+
+def on_dask() -> None:
+    from distributed import Client, get_task_stream
+
+    rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
+    table: list[dict[str, Any]] = []
+    for work, learner in WORK.items():
+        model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
+        with cluster(1) as local, Client(local):
+            X, y = on_the_workers(1)
+            model.fit(X[:4000].rechunk((2000, -1)), y[:4000])
+            with get_task_stream() as stream:
+                start = time.perf_counter()
+                there = model.fit(X, y)
+                dask_seconds = time.perf_counter() - start
+            inside = sum(
+                s["stop"] - s["start"] for task in stream.data for s in task["startstops"] if s["action"] == "compute"
+            )
+            scores = there.decision_function(made(1000, features, 99)[0])
+            del X, y
+        parts = [made(rows, features, number) for number in range(CLUSTER_BLOCKS)]
+        blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+        model.fit(RowBlocks([parts[0][0][:2000]]), parts[0][1][:2000])
+        start = time.perf_counter()
+        here = model.fit(blocks, labels)
+        seconds = time.perf_counter() - start
+        assert np.array_equal(here.decision_function(made(1000, features, 99)[0]), scores), "the bits differ"
+        table.append(
+            {
+                "work": work,
+                "in memory s": seconds,
+                "one worker s": dask_seconds,
+                "one worker / in memory": dask_seconds / seconds,
+                "computing in tasks s": inside,
+                "tasks": len(stream.data),
+                "scheduling and sending s": dask_seconds - inside,
+            }
+        )
+    print_table(table)
+    save("blocks_dask", table + bytes_sent())
+
+
+def bytes_sent() -> list[dict[str, Any]]:
+    """Measure what a pass sends in a cluster of two workers, beside the formula, and calculate it for more workers.
+
+    State of s bytes goes to the scheduler and to each of W workers; sums of r bytes go along a tree, at most W - 1 of
+    them between workers, and the last one through the scheduler to the client. Each of about 2B + 1 tasks has messages
+    of its own, whose size is that of a pass with next to no state.
+    """
+    from distributed import Client
+
+    from outputcodes._ground.on_dask import DaskRows
+
+    d, table = CLUSTER_SHAPE[1], []
+    linear, histograms = 8 * (d + 1) * CLASSES, 8 * d * 129 * 16
+    passes = {
+        "Logistic, a gradient": (linear, linear),
+        "stumps, a round": (2 * 8 * (8 * 8 + 2 * d), histograms),
+    }
+    with cluster(2) as local, Client(local):
+        X, _ = on_the_workers(2)
+        blocks = DaskRows(X).kept(_own_piece)
+        repeats, tasks = 20, 2 * len(blocks.blocks)
+
+        def measured(state: int, result: int) -> float:
+            """The median of some passes, without what clusters send when they are idle."""
+            found, idle = [], []
+            for _ in range(repeats):
+                before, start = loopback(), time.perf_counter()
+                blocks.total(_of_size, np.ones(state // 8), result // 8)
+                found.append((loopback() - before, time.perf_counter() - start))
+                before = loopback()
+                time.sleep(0.1)
+                idle.append((loopback() - before) / 0.1)
+            return statistics.median(sent - statistics.median(idle) * seconds for sent, seconds in found)
+
+        per_task = measured(8, 8) / tasks
+        for work, (state, result) in passes.items():
+            for workers in (2, 16, 64, 256):
+                # One block per worker, and four of them on the two workers of the measurement.
+                n_tasks = tasks if workers == 2 else 2 * workers
+                formula = (workers + 1) * (state + result) + n_tasks * per_task
+                found = measured(state, result) if workers == 2 else "calculated"
+                table.append(
+                    {
+                        "pass": work,
+                        "workers": workers,
+                        "state bytes": state,
+                        "sum bytes": result,
+                        "bytes by the formula": int(formula),
+                        "bytes measured": int(found) if workers == 2 else found,
+                        "bytes per task": int(per_task),
+                    }
+                )
+    print_table(table)
+    return table
+
+
+def _own_piece(block: Any, start: int) -> Any:
+    from outputcodes._ground.stored_rows import Part
+
+    return Part(block)
+
+
+def _of_size(piece: Any, state: np.ndarray, size: int) -> tuple[np.ndarray]:
+    return (np.full(size, state[0]),)
+
+
+def peers() -> None:
+    from distributed import Client
+    from xgboost import dask as xgb
+
+    table = []
+    with cluster(2) as local, Client(local) as client:
+        X, y = on_the_workers(2)
+        held, truth = made(20_000, CLUSTER_SHAPE[1], 99)
+        ours = OutputCodeClassifier(BoostedStumps(ROUNDS, bins=128), code="one-vs-all", random_state=0)
+        ours.fit(X[:4000].rechunk((2000, -1)), y[:4000])
+        start = time.perf_counter()
+        ours.fit(X, y)
+        seconds = {"outputcodes": time.perf_counter() - start}
+        errors = {"outputcodes": np.mean(ours.predict(held) != truth)}
+        how = {"objective": "multi:softprob", "num_class": CLASSES, "max_depth": 1, "max_bin": 128, "nthread": 1}
+        start = time.perf_counter()
+        data = xgb.DaskQuantileDMatrix(client, X, y, max_bin=128)
+        booster = xgb.train(client, {**how, "tree_method": "hist"}, data, num_boost_round=ROUNDS)["booster"]
+        seconds["xgboost.dask"] = time.perf_counter() - start
+        errors["xgboost.dask"] = np.mean(booster.inplace_predict(held).argmax(axis=1) != truth)
+    for name in seconds:
+        table.append({"library": name, "seconds": seconds[name], "error %": 100 * float(errors[name])})
+    print_table(table)
+    save("blocks_peers", table)
+
+
+def kills() -> None:
+    """Kill workers at random moments of trainings and of a race; all must end, with the bits of no kills."""
+    from distributed import Client
+    from sklearn.datasets import load_digits
+
+    from outputcodes.selection import Race
+
+    rows, features, count = 8_000 if QUICK else 80_000, 20, 4 if QUICK else 20
+    parts = [made(rows // 8, features, number) for number in range(8)]
+    blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+    digits, rng, table = load_digits(return_X_y=True), np.random.default_rng(0), []
+    race = {"time_limit": None, "contestants": ["ridge", "decision-tree"], "random_state": 0}
+    expected = Race(**race).fit(*digits).predict_proba(digits[0])
+    with cluster(2) as local, Client(local) as client:
+        import dask.array as da
+
+        X = da.from_array(np.concatenate([X for X, _ in parts]), chunks=(rows // 8, features))
+
+        def trained(learner: Any) -> bool:
+            there, here = (OutputCodeClassifier(learner, code="all-pairs", random_state=0) for _ in range(2))
+            same = there.fit(X, labels).margins(parts[0][0]) == here.fit(blocks, labels).margins(parts[0][0])
+            return bool(same.all())
+
+        works = {
+            "Logistic, all-pairs": lambda: trained(Logistic()),
+            "stumps, all-pairs": lambda: trained(BoostedStumps(20, bins=64)),
+            "a race": lambda: bool(
+                (Race(**race).fit(*digits, cluster=client).predict_proba(digits[0]) == expected).all()
+            ),
+        }
+        for number in range(count):
+            work = list(works)[number % len(works)]
+            pid, after = int(rng.choice(list(client.run(os.getpid).values()))), float(rng.uniform(0.1, 4.0))
+            timer = threading.Timer(after, os.kill, (pid, signal.SIGKILL))
+            timer.start()
+            start = time.perf_counter()
+            same = works[work]()
+            timer.cancel()
+            assert same, f"{work}: the bits differ after a kill"
+            seconds = time.perf_counter() - start
+            whole_again(local, client)
+            table.append({"work": work, "killed after s": after, "seconds": seconds, "the same bits": same})
+        pids = list(client.run(os.getpid).values())
+        memory = [resident(pid) for pid in pids]
+    print_table(table)
+    for work in works:
+        own = [row for row in table if row["work"] == work]
+        own_seconds = [row["seconds"] for row in own]
+        whole = {"work": work, "kills": len(own), "the same bits": all(row["the same bits"] for row in own)}
+        table.append(whole | {"longest s": max(own_seconds), "largest worker afterwards GB": max(memory)})
+    save("blocks_kills", table[count:])
+
+
+def whole_again(local: Any, client: Any) -> None:
+    """Wait for the workers; the nanny of one that is killed while it starts gives up, and another one is asked for."""
+    for _ in range(10):
+        local.scale(2)
+        try:
+            client.wait_for_workers(2, timeout=15)
+            return
+        except TimeoutError:
+            continue
+    raise RuntimeError("The cluster has lost its workers.")
+
+
+def resident(pid: int) -> float:
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return int(fields["VmRSS"].split()[0]) / 2**20
+
+
+PARTS = {"files": files, "dask": on_dask, "peers": peers, "kills": kills}
+
+if __name__ == "__main__":
+    if WORDS[:1] == ["--child"]:
+        print(json.dumps(child(*WORDS[1:])))
+    else:
+        for part in WORDS or PARTS:
+            PARTS[part]()

@@ -1,0 +1,74 @@
+"""Outputs of a fitted model for a Dask collection, block by block when they are computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from outputcodes._ground.blocks import one_blas_thread
+from outputcodes._ground.validation import n_rows_of
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a collection of Dask, without importing it.
+
+    >>> is_dask(np.eye(2))
+    False
+    """
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+
+
+def lazily(model: Any, method: str, X: Any, columns: NDArray[Any] | None, dtype: Any) -> Any:
+    """Return what a method of a model returns, as a Dask collection with the blocks of X.
+
+    Parameters
+    ----------
+    model : a fitted classifier
+        It goes to the workers once, as a task of its own.
+    method : str
+    X : dask array or DataFrame
+        Of an array the result is an array; of a DataFrame a Series or a DataFrame with its index.
+    columns : ndarray or None
+        The names of the columns of the result; None for a vector.
+    dtype : the type of the result
+    """
+    from dask import delayed
+
+    there = delayed(model, traverse=False)
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        import pandas as pd
+
+        meta = pd.Series([], dtype=dtype) if columns is None else pd.DataFrame(columns=columns, dtype=dtype)
+        return X.map_partitions(_frame, there, method, columns, np.dtype(dtype), meta=meta)
+    import dask.array as da
+
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; a table of rows and columns has 2.")
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    given = method, None if columns is None else len(columns), np.dtype(dtype)
+    if columns is None:
+        return da.map_blocks(_outputs, X, there, *given, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype=dtype))
+    meta = np.empty((0, 0), dtype=dtype)
+    return da.map_blocks(_outputs, X, there, *given, chunks=(X.chunks[0], (len(columns),)), dtype=dtype, meta=meta)
+
+
+def _outputs(block: Any, model: Any, method: str, width: int | None, dtype: Any) -> NDArray[Any]:
+    # A block without rows is normal.
+    if not n_rows_of(block):
+        return np.empty((0,) if width is None else (0, width), dtype=dtype)
+    with one_blas_thread():
+        found = getattr(model, method)(block)
+    dense: NDArray[Any] = found.toarray() if sp.issparse(found) else found
+    return dense
+
+
+def _frame(block: Any, model: Any, method: str, columns: NDArray[Any] | None, dtype: Any) -> Any:
+    import pandas as pd
+
+    found = _outputs(block, model, method, None if columns is None else len(columns), dtype)
+    if columns is None:
+        return pd.Series(found, index=block.index, dtype=dtype)
+    return pd.DataFrame(found, index=block.index, columns=columns)
