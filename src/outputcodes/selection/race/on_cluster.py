@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from types import TracebackType
@@ -19,6 +19,8 @@ from outputcodes.selection.race.workers import STOPPED
 PATIENCE = 60.0
 # What becomes of a task whose sample is lost with all workers that had it.
 GONE = ("cancelled", "lost")
+# How often a task is begun again after the cluster, not its training, broke.
+MOST_ATTEMPTS = 5
 
 
 class ClusterWorkers:
@@ -89,9 +91,10 @@ class ClusterWorkers:
 
         Tasks may be added between two trials.
         """
-        from distributed import CancelledError, wait
+        from distributed import CancelledError, KilledWorker, wait
 
         running: dict[Any, Task] = {}
+        attempts: Counter[Task] = Counter()
         try:
             while True:
                 while tasks and len(running) < self.count and time.monotonic() < min(last_start, end):
@@ -110,17 +113,29 @@ class ClusterWorkers:
                     return
                 for future in done:
                     task = running.pop(future)
-                    if future.status in GONE:
-                        # The workers that had the sample are gone.
-                        self._sample = self.client.scatter(self._bytes, broadcast=True, hash=False)
-                        running[self._begun(task)] = task
-                        continue
+                    attempts[task] += 1
                     try:
-                        yield future.result()
-                    except Exception as reason:  # workers died with it, or what came back can't be sent
-                        yield Trial(task, failed=in_words(reason))
+                        trial = future.result()
+                    except Exception as reason:  # a training that breaks returns a trial: this is the cluster
+                        if not isinstance(reason, KilledWorker) and attempts[task] < MOST_ATTEMPTS:
+                            self._send_again()
+                            running[self._begun(task)] = task
+                            continue
+                        trial = Trial(task, failed=in_words(reason))
+                    yield trial
         finally:
             self._give_up(running)
+
+    def _send_again(self) -> None:
+        """Send the sample to a worker that lives; the others fetch it there."""
+        for attempt in range(1, MOST_ATTEMPTS + 1):
+            try:
+                self.client.wait_for_workers(1, timeout=PATIENCE)
+                self._sample = self.client.scatter(self._bytes, hash=False)
+                return
+            except (OSError, TimeoutError):
+                if attempt == MOST_ATTEMPTS:
+                    raise
 
     def _begun(self, task: Task) -> Any:
         return self.client.submit(_run, self._sample, task, pure=False)
@@ -132,7 +147,7 @@ class ClusterWorkers:
             self.client.cancel(list(running), force=True)
             if self._own:
                 self.client.restart()
-                self._sample = self.client.scatter(self._bytes, broadcast=True, hash=False)
+                self._send_again()
 
     def __enter__(self) -> Self:
         return self
