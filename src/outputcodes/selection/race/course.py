@@ -166,6 +166,8 @@ class Course:
             seconds = each * len(missing)
             if seconds > left * (1.0 if known else ROUGHLY):
                 why = f"Training on {lap.rows} rows would take about {seconds:.2g} s, too long for the time left."
+                if end <= time.monotonic():
+                    why = "The time of this lap was over before its turn came."
                 if not new:
                     self._leave(entry, lap, None, why)
                 continue

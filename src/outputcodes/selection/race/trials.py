@@ -138,8 +138,8 @@ def _readings(model: Any, X: Any, y: NDArray[np.intp], held_out: Any, code: str)
     F = final.margins(view.transform(held_out))
     for name in DECODERS.get(code, OTHER_CODES):
         decoder = resolved_for(name, trained.loss, trained.code)
-        M = decoder.as_read(trained.code)
-        if decoder.objection(M) is None:
+        if decoder.objection_to(trained.code) is None:
+            M = decoder.as_read(trained.code)
             yield name, (trained.fit_decoder(decoder).scores(F, M), final.classes_)
 
 
