@@ -1,13 +1,14 @@
 """Blocks of rows that lie on the workers of a Dask cluster, and passes over them as pure tasks.
 
-Every task is a function of a block and of state, which is a task of its own: it goes to the scheduler once per pass,
-and workers fetch it from each other. What a lost worker had computed is computed again elsewhere, with the same bits.
-Sums go along the tree of `passes.in_tree`; only the last one comes to the client.
+Every task is a function of a block and of state. If that is large it is a task of its own: it goes to the scheduler
+once per pass, and workers fetch it from each other. What a lost worker had computed is computed again elsewhere, with
+the same bits. Sums go along the tree of `passes.in_tree`; only the last one comes to the client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -15,10 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
+from outputcodes._ground.freed_memory import keep_freed_memory
 from outputcodes._ground.lazy_outputs import is_dask
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks
 from outputcodes._ground.validation import n_rows_of
+
+# State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
+FEW_BYTES = 1 << 16
 
 
 def taken(X: Any, whole: bool = False) -> Any:
@@ -141,7 +146,11 @@ class DaskBlocks(Blocks):
     def _tasks(
         self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
-        shared = self.client.submit(_as_it_is, state, pure=False)
+        from dask.sizeof import sizeof
+
+        shared = state
+        if sizeof(state) * len(self.blocks) > FEW_BYTES:
+            shared = self.client.submit(_as_it_is, state, pure=False)
         own = given or [()] * len(self.blocks)
         return [
             self.client.submit(task, block, shared, more, *fixed, pure=False)
@@ -149,6 +158,7 @@ class DaskBlocks(Blocks):
         ]
 
     def _summed(self, parts: list[Any], combine: Any) -> Any:
+        # Two at a time: neighbours often lie on the same worker, and then only their sum leaves it.
         root = in_tree(parts, lambda left, right: self.client.submit(_joined, combine, left, right, pure=False))
         return _aligned(root.result())
 
@@ -212,8 +222,14 @@ def _aligned(value: Any) -> Any:
     return value
 
 
+def _computing() -> AbstractContextManager[Any]:
+    """Return the context of a task: one thread, which is not the main one of its process."""
+    keep_freed_memory()
+    return one_blas_thread()
+
+
 def _piece(make: Any, each: Any, block: Any, start: int) -> list[Any]:
-    with one_blas_thread():
+    with _computing():
         return [make(_aligned(each(block) if n_rows_of(block) else block), start)]
 
 
@@ -227,37 +243,37 @@ def _part(both: Any, place: int) -> Any:
 
 def _total(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> Sums:
     pieces, state = _aligned(pieces), _aligned(state)
-    with one_blas_thread():
+    with _computing():
         return combine.of_block(pieces, [work(piece, *state) for piece in pieces])
 
 
 def _through(pieces: list[Any], state: Any, _: Any, work: Any) -> list[Any]:
     pieces, state = _aligned(pieces), _aligned(state)
-    with one_blas_thread():
+    with _computing():
         return [work(piece, *state) for piece in pieces]
 
 
 def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> tuple[list[Any], Sums]:
     pieces, state = _aligned(pieces), _aligned(state)
-    with one_blas_thread():
+    with _computing():
         both = [work(piece, *state) for piece in pieces]
         return [piece for piece, _ in both], combine.of_block(pieces, [sums for _, sums in both])
 
 
 def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: list[Any]) -> list[Any]:
     pieces, state = _aligned(pieces), _aligned(state)
-    with one_blas_thread():
+    with _computing():
         of_block = index(pieces)
         return [work(of_block, item, *state) for item in items]
 
 
 def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
     pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
-    with one_blas_thread():
+    with _computing():
         return list(make(pieces, *own, *state))
 
 
 def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:
     pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
-    with one_blas_thread():
+    with _computing():
         return work(pieces, *own, *state)

@@ -8,7 +8,7 @@ blocks along a binary tree: the same blocks give the same bits, wherever and by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -52,14 +52,19 @@ def in_tree(parts: Iterable[Any], combine: Combine) -> Any:
 class Combination:
     """The sum of arrays, or another combination such as their maximum, of pieces that have only some of `width` places.
 
+    Each of several arrays may have its own.
+
     >>> class Half:
     ...     columns = np.array([1])
     >>> Combination(np.add, 3).of_block([Half, Half], [(np.ones(1),), (np.ones(1),)])
     (array([0., 2., 0.]),)
+    >>> Combination((np.add, np.maximum))((np.ones(2), np.ones(2)), (np.ones(2), np.zeros(2)))
+    (array([2., 2.]), array([1., 1.]))
     """
 
-    def __init__(self, ufunc: np.ufunc = np.add, width: int | None = None) -> None:
-        self.ufunc, self.width = ufunc, width
+    def __init__(self, ufunc: np.ufunc | tuple[np.ufunc, ...] = np.add, width: int | None = None) -> None:
+        self.ufuncs: Iterable[np.ufunc] = ufunc if isinstance(ufunc, tuple) else repeat(ufunc)
+        self.width = width
 
     def of_block(self, pieces: Sequence[Piece], answers: Iterable[Sums]) -> Sums:
         """Combine the answers of the pieces of a block, in their order."""
@@ -69,18 +74,18 @@ class Combination:
             if not total:
                 total = [self._first(part, columns) for part in answer]
                 continue
-            for sum_, part in zip(total, answer, strict=True):
+            for sum_, part, ufunc in zip(total, answer, self.ufuncs, strict=False):
                 if columns is None or len(columns) == self.width:
-                    self.ufunc(sum_, part, out=sum_)
+                    ufunc(sum_, part, out=sum_)
                 else:
-                    sum_[..., columns] = self.ufunc(sum_[..., columns], part)
+                    sum_[..., columns] = ufunc(sum_[..., columns], part)
         return tuple(total)
 
     def __call__(self, left: Sums, right: Sums) -> Sums:
         """Combine two blocks; one without pieces has no answer."""
         if not left or not right:
             return left or right
-        return tuple(self.ufunc(a, b) for a, b in zip(left, right, strict=True))
+        return tuple(ufunc(a, b) for a, b, ufunc in zip(left, right, self.ufuncs, strict=False))
 
     def _first(self, part: NDArray[Any], columns: NDArray[np.intp] | None) -> NDArray[Any]:
         if columns is None or len(columns) == self.width:

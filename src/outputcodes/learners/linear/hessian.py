@@ -40,12 +40,16 @@ class Bend:
 
 
 class Hessian:
-    """diag(ridge) + Xᵀ D X of L columns, with D in the blocks; products use the precision of the blocks' X."""
+    """diag(ridge) + Xᵀ D X of L columns, with D in the blocks; products use the precision of the blocks' X.
 
-    def __init__(self, blocks: Blocks, L: int, ridge: Array, constant: float, dtype: type[np.floating[Any]]) -> None:
+    `largest` (L,) are the largest entries of D.
+    """
+
+    def __init__(
+        self, blocks: Blocks, largest: Array, ridge: Array, constant: float, dtype: type[np.floating[Any]]
+    ) -> None:
         # Weights of at most 1 in every column keep the products far from the limits of float32.
-        (self.scale,) = blocks.total(_largest_weight, combine=Combination(np.maximum, L))
-        self.scale[self.scale == 0] = 1
+        L, self.scale = len(largest), np.where(largest == 0, 1.0, largest)
         # The rows of each column, and those among them with a weight; where exact solutions are possible.
         self.seen, self.bent, self.solvable = np.zeros(L), np.zeros(L), not constant and ridge.min() > 0
         self.parts = blocks.through(_bend, self.scale, dtype)
@@ -53,6 +57,7 @@ class Hessian:
             self.seen, self.bent, sparse = self.parts.total(_counts, combine=Combination(np.add, L))
             self.solvable = not sparse.any()
         self.ridge, self.constant, self.dtype = ridge, constant, dtype
+        self.squares: Array | None = None
 
     def solve(self, rhs: Array, rough: Array) -> Array:
         """Return H⁻¹ rhs, each column until its residual, in the norm of the preconditioner, is reduced to `rough`."""
@@ -128,13 +133,15 @@ class Hessian:
         """Keep only some columns."""
         self.scale, self.seen, self.bent = self.scale[going], self.seen[going], self.bent[going]
         self.parts = self.parts.through(Bend.keep, going)
+        if self.squares is not None:
+            self.squares = self.squares[:, going]
 
     def gap(self, gradient: Array) -> Array:
         """Return ½‖gradient‖² in the norm dual to the ridge, after a Newton step in a free intercept alone."""
         if self.ridge[-1, 0] > 0:
             return np.asarray(0.5 * (gradient**2 / self.ridge).sum(axis=0))
         # The last row of the Hessians: how the gradient changes with the intercept.
-        (row,) = self._sum(_last_row, self.constant)
+        row, self.squares = self._sum(_last_row_and_squares, self.constant)
         row *= self.scale * (self.constant or 1.0)
         slope, bend = gradient[-1], row[-1]
         step = np.divide(slope, bend, out=np.zeros_like(slope), where=bend > 0)
@@ -143,8 +150,9 @@ class Hessian:
         return np.where((bend > 0) | (slope == 0), gap, np.inf)
 
     def _diagonal(self) -> Array:
-        (squares,) = self._sum(_squares, self.constant)
-        diagonal: Array = self.ridge + squares * self.scale
+        if self.squares is None:
+            (self.squares,) = self._sum(_squares, self.constant)
+        diagonal: Array = self.ridge + self.squares * self.scale
         diagonal[diagonal == 0] = 1  # a free intercept without any curvature
         return diagonal
 
@@ -159,10 +167,6 @@ class Hessian:
         return self.parts.total(work, *state, combine=Combination(np.add, len(self.scale)))
 
 
-def _largest_weight(piece: Piece) -> Sums:
-    return (piece.D.max(axis=0),)
-
-
 def _bend(piece: Piece, scale: Array, dtype: Any) -> Bend:
     return Bend(piece.rotated, (piece.D / scale[piece.columns]).astype(dtype), piece.columns)
 
@@ -174,8 +178,9 @@ def _counts(part: Bend) -> Sums:
     return np.full(L, float(n)), np.count_nonzero(part.D, axis=0) * 1.0, sparse
 
 
-def _last_row(part: Bend, constant: float) -> Sums:
-    return (_in_double(backward(part.X, constant, part.D)),)
+def _last_row_and_squares(part: Bend, constant: float) -> Sums:
+    """Both in one pass: where rows are far away, a pass costs more than what is computed in it."""
+    return _in_double(backward(part.X, constant, part.D)), *_squares(part, constant)
 
 
 def _squares(part: Bend, constant: float) -> Sums:

@@ -76,41 +76,37 @@ class JointNewton:
 
     def _look(self) -> tuple[Array, Array, Hessian]:
         """Return P, its gradient and its Hessian at the present scores, in the coordinates of the steps."""
-        curved, (value, slope) = self.blocks.step(
-            _look, self.signs, self.cost, self.loss, self.constant, combine=self._sum
+        L = self.theta.shape[1]
+        curved, (value, slope, largest) = self.blocks.step(
+            *(_look, self.signs, self.cost, self.loss, self.constant),
+            combine=Combination((np.add, np.add, np.maximum), L),
         )
         objective, gradient = 0.5 * (self.ridge * self.theta**2).sum(axis=0) + value, self.ridge * self.theta + slope
-        L = self.theta.shape[1]
         if self.rotation is None:
-            return objective, gradient, Hessian(curved, L, self.ridge, self.constant, np.float64)
+            return objective, gradient, Hessian(curved, largest, self.ridge, self.constant, np.float64)
         ridge = self.rotation.penalty[:, None]
-        return objective, self.rotation.basis.T @ gradient, Hessian(curved, L, ridge, 0.0, np.float32)
-
-    @property
-    def _sum(self) -> Combination:
-        return Combination(np.add, self.theta.shape[1])
-
-    @property
-    def _maximum(self) -> Combination:
-        return Combination(np.maximum, self.theta.shape[1])
+        return objective, self.rotation.basis.T @ gradient, Hessian(curved, largest, ridge, 0.0, np.float32)
 
     def _move(self, step: Array, objective: Array, gradient: Array) -> NDArray[np.bool_]:
         """Move along the step until the objective decreases enough; return True for columns that could not move."""
         falling = (gradient * step).sum(axis=0)
         if self.rotation is not None:
             step = self.rotation.basis @ step
-        self.blocks, (longest,) = self.blocks.step(_along, step, self.constant, combine=self._maximum)
+        length = np.ones(L := step.shape[1])
+        how = self.signs, self.cost, self.loss
+        self.blocks, (longest, losses) = self.blocks.step(
+            _along, step, self.constant, *how, length, combine=Combination((np.maximum, np.add), L)
+        )
         seen = -falling > NEGLIGIBLE * objective
         # Where losses are nearly straight, Newton's steps are endless, and may cross the valley to where it is flatter.
-        length = np.ones(step.shape[1])
         if (longest > FARTHEST).any():
-            (largest,) = self.blocks.total(_largest_score, combine=self._maximum)
+            (largest,) = self.blocks.total(_largest_score, combine=Combination(np.maximum, L))
             farthest = np.maximum(FARTHEST, GROWTH * largest)
             length = np.divide(farthest, longest, out=length, where=longest > farthest)
+            (losses,) = self.blocks.total(_losses, *how, length, combine=Combination(np.add, L))
         shortest = SHORTEST * length
         while True:
             theta = self.theta + length * step
-            (losses,) = self.blocks.total(_losses, self.signs, self.cost, self.loss, length, combine=self._sum)
             with np.errstate(over="ignore", invalid="ignore"):
                 value = 0.5 * (self.ridge * theta**2).sum(axis=0) + losses
             enough = np.where(seen, SUFFICIENT * length * falling, ROUNDING * objective)
@@ -119,6 +115,7 @@ class JointNewton:
                 break
             length[too_far] /= 2
             length[length < shortest] = 0
+            (losses,) = self.blocks.total(_losses, *how, length, combine=Combination(np.add, L))
         self.theta = theta
         self.blocks = self.blocks.through(_moved, length)
         could_not: NDArray[np.bool_] = length == 0
@@ -131,17 +128,19 @@ def _scored(piece: Piece, theta: Array, constant: float) -> Piece:
 
 
 def _look(piece: Piece, signs: Array, cost: Array, loss: Loss, constant: float) -> tuple[Piece, Sums]:
-    """The piece with its second derivatives; the loss of each column on it and its gradient."""
+    """The piece with its second derivatives; the loss of each column on it, its gradient, the largest derivative."""
     t, c = piece.table(signs), piece.costs(cost)
     value, slope, bend = loss.with_derivatives(t * piece.F - piece.shift)
-    sums = (c * value).sum(axis=0), backward(piece.X, constant, c * t * slope)
-    return piece.having(D=c * bend), sums
+    D = c * bend
+    return piece.having(D=D), ((c * value).sum(axis=0), backward(piece.X, constant, c * t * slope), D.max(axis=0))
 
 
-def _along(piece: Piece, step: Array, constant: float) -> tuple[Piece, Sums]:
-    """The piece with the changes of its scores; the largest change of each column."""
-    S = forward(piece.X, constant, step[:, piece.columns])
-    return piece.having(S=S), (_sizes(S),)
+def _along(
+    piece: Piece, step: Array, constant: float, signs: Array, cost: Array, loss: Loss, length: Array
+) -> tuple[Piece, Sums]:
+    """The piece with the changes of its scores; the largest change of each column, and its loss after the step."""
+    moving = piece.having(S=forward(piece.X, constant, step[:, piece.columns]))
+    return moving, (_sizes(moving.S), *_losses(moving, signs, cost, loss, length))
 
 
 def _largest_score(piece: Piece) -> Sums:
