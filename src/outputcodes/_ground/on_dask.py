@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,8 @@ def _aligned(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value if value.flags.aligned else value.copy(order="K")
     if isinstance(value, tuple | list):
-        return type(value)(map(_aligned, value)) if type(value) in (tuple, list) else value
+        make = getattr(type(value), "_make", type(value))
+        return make(map(_aligned, value))
     if sp.issparse(value) and value.format == "csr":
         parts = value.data, value.indices, value.indptr
         if all(part.flags.aligned for part in parts):
@@ -222,15 +224,42 @@ def _aligned(value: Any) -> Any:
     return value
 
 
-def _computing() -> AbstractContextManager[Any]:
-    """Return the context of a task: one thread, which is not the main one of its process."""
+class _Pieces(list[Any]):
+    """The pieces of a block. Dask must know their size: it takes what is small to other workers."""
+
+
+@cache
+def _prepare_worker() -> None:
+    from dask.sizeof import sizeof
+
     keep_freed_memory()
+    sizeof.register(_Pieces)(_n_bytes)
+
+
+def _n_bytes(value: Any) -> int:
+    """Return the bytes of all arrays in a value.
+
+    >>> _n_bytes([(np.ones(4), None), (np.ones(2, dtype=np.float32), 5)])
+    40
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if sp.issparse(value) and value.format == "csr":
+        return _n_bytes((value.data, value.indices, value.indptr))
+    if is_dataclass(value) and not isinstance(value, type):
+        value = [getattr(value, field.name) for field in fields(value)]
+    return sum(map(_n_bytes, value)) if isinstance(value, tuple | list) else 0
+
+
+def _computing() -> AbstractContextManager[Any]:
+    """Return the context of a task."""
+    _prepare_worker()
     return one_blas_thread()
 
 
 def _piece(make: Any, each: Any, block: Any, start: int) -> list[Any]:
     with _computing():
-        return [make(_aligned(each(block) if n_rows_of(block) else block), start)]
+        return _Pieces([make(_aligned(each(block) if n_rows_of(block) else block), start)])
 
 
 def _joined(combine: Any, left: Any, right: Any) -> Any:
@@ -250,14 +279,14 @@ def _total(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combinatio
 def _through(pieces: list[Any], state: Any, _: Any, work: Any) -> list[Any]:
     pieces, state = _aligned(pieces), _aligned(state)
     with _computing():
-        return [work(piece, *state) for piece in pieces]
+        return _Pieces(work(piece, *state) for piece in pieces)
 
 
 def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> tuple[list[Any], Sums]:
     pieces, state = _aligned(pieces), _aligned(state)
     with _computing():
         both = [work(piece, *state) for piece in pieces]
-        return [piece for piece, _ in both], combine.of_block(pieces, [sums for _, sums in both])
+        return _Pieces(piece for piece, _ in both), combine.of_block(pieces, [sums for _, sums in both])
 
 
 def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: list[Any]) -> list[Any]:
@@ -270,7 +299,7 @@ def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: l
 def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
     pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
     with _computing():
-        return list(make(pieces, *own, *state))
+        return _Pieces(make(pieces, *own, *state))
 
 
 def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:
