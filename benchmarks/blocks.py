@@ -216,9 +216,9 @@ def on_dask() -> None:
 def bytes_sent() -> list[dict[str, Any]]:
     """Measure what a pass sends in a cluster of two workers, beside the formula, and calculate it for more workers.
 
-    State of s bytes goes with the task of each block, through the scheduler. Sums of r bytes go along a tree, W - 1 of
-    them between workers, and the last one to the scheduler and from there to the client, which in a local cluster is
-    the same process. Each of about two tasks per block has messages of its own, as a pass with next to no state has.
+    State of s bytes goes with the task of each of B blocks, through the scheduler. Sums of r bytes go along a tree, at
+    most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each of about 2B
+    tasks has messages of its own, as a pass with next to no state has.
     """
     from distributed import Client
 
@@ -252,8 +252,7 @@ def bytes_sent() -> list[dict[str, Any]]:
             for workers in (2, 16, 64, 256):
                 # One block per worker, and four of them on the two workers of the measurement.
                 n_tasks = tasks if workers == 2 else 2 * workers
-                n_sums = workers if workers == 2 else workers + 1
-                formula = n_tasks // 2 * state + n_sums * result + n_tasks * per_task
+                formula = n_tasks // 2 * state + (n_tasks // 2 + 1) * result + n_tasks * per_task
                 found = measured(state, result) if workers == 2 else "calculated"
                 table.append(
                     {

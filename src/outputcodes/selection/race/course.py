@@ -36,7 +36,8 @@ ENOUGH_HELD_OUT, ENOUGH_IN_THE_END = 1500, 5000
 FEWEST, FINALISTS = 5, 8
 # Entries of one family among the finalists, so that there is something to average.
 OF_A_FAMILY = 3
-# Families that are tuned on a lap, new entries of each in a step, and steps if no time limit ends the tuning.
+# Families that are tuned on a lap (on the last one all, as long as there is time), new entries of each in a step, and
+# steps if no time limit ends the tuning.
 TUNED_FAMILIES, NEW_OF_A_FAMILY, TUNING_STEPS = 3, 4, 4
 # An entry leaves if it is behind by more standard errors than this, and by this share of the best error.
 CLEARLY_BEHIND, BY_SHARE = 3.0, 0.3
@@ -101,7 +102,7 @@ class Course:
                 elif there and not last and self.recorder.keeps_models:
                     self._wanted.append(Task(there[0].entry, None, lap.rows, there[0].decoder))
                 if not last or len(laps) == 1 or self.until < np.inf:
-                    there = self.tune(there, lap, end)
+                    there = self.tune(there, lap, end, all_families=last and end < np.inf)
             plan.seconds = time.monotonic() - began
             if not there:
                 break
@@ -215,15 +216,20 @@ class Course:
                 self._note(before, lap)
         return [task for task in every if (entry, lap.rows, task.fold) not in self._scores]
 
-    def tune(self, there: list[Standing], lap: Lap, end: float) -> list[Standing]:
-        """Try what is next to the leaders of the best families, as long as there is something new."""
+    def tune(self, there: list[Standing], lap: Lap, end: float, all_families: bool = False) -> list[Standing]:
+        """Try what is next to the leaders of the best families, as long as there is something new.
+
+        With `all_families`, others follow when there is nothing new next to these, unless they are clearly behind.
+        """
         seen = {one.entry for one in there}
         for _ in range(TUNING_STEPS if end == np.inf else 100):
             leaders: dict[str, Standing] = {}
             for one in there:
                 leaders.setdefault(self.family(one.entry), one)
             new: list[Entry] = []
-            for one in list(leaders.values())[:TUNED_FAMILIES]:
+            for place, one in enumerate(leaders.values()):
+                if place >= TUNED_FAMILIES and (new or not all_families or clearly_behind(one, there[0])):
+                    break
                 fresh = (entry for entry in self.neighbours(one.entry) if entry not in seen | self._left)
                 new += itertools.islice(fresh, NEW_OF_A_FAMILY)
             if not new or time.monotonic() >= end:
@@ -258,10 +264,7 @@ class Course:
         room = FINALISTS if last else max(FEWEST, len(there) // 3)
         for one in there:
             number = families.get(self.family(one.entry), 0)
-            behind = one.losses.astype(np.float64) - best.losses
-            error = behind.std() / np.sqrt(len(behind))
-            clearly = behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss)
-            if clearly:
+            if clearly_behind(one, best):
                 why = f"It is clearly behind {best.entry}."
             elif len(kept) >= room and number > 0:
                 why = f"{len(kept)} others are better."
@@ -369,3 +372,10 @@ class Course:
 
     def _leave(self, entry: Entry, lap: Lap, loss: float | None, why: str) -> None:
         self.departures.append(Departure(entry, lap, loss, why))
+
+
+def clearly_behind(one: Standing, best: Standing) -> bool:
+    """Whether an entry can no longer win."""
+    behind = one.losses.astype(np.float64) - best.losses
+    error = behind.std() / np.sqrt(len(behind))
+    return bool(behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss))

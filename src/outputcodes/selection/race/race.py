@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,9 +17,9 @@ from outputcodes._ground import progress
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets
 from outputcodes._kernel_machines.device.backend import check_device
-from outputcodes.selection.mcnemar import mcnemar
 from outputcodes.selection.metrics import check_metric
-from outputcodes.selection.race.blend import Blend, greedy_weights, losses_of
+from outputcodes.selection.race.averages import winning_average
+from outputcodes.selection.race.blend import Blend, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants, on_device
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.details import laps_of, learning_curve, without_a_fold
@@ -41,7 +40,6 @@ DETAILS_SHARE = 0.1
 COUNTING_SHARE = 0.15
 # A table with fewer numbers is raced in this process, unless more are asked for.
 SMALL_TABLE = 100_000
-LEVEL = 0.05
 # Those that may be averaged; more would take long, and say no more.
 MOST_FINALISTS = 12
 
@@ -238,11 +236,11 @@ class Race(ClassifierMixin, BaseEstimator):
         weights, single = np.eye(len(finalists))[0], finalists[0]
         losses, probabilities = single.losses, single.P
         if self.blend and len(finalists) > 1 and len(held_out) > 1:
-            P = [one.P for one in finalists]
-            averaged = _averaged(P, y, fold, self.metric)
-            if _clearly_better(averaged, single, y, self.metric):
-                weights, losses = greedy_weights(P, y, self.metric), losses_of(averaged, y, self.metric)
-                estimate, probabilities = _estimate(losses), averaged.astype(np.float32)
+            average = winning_average([one.P for one in finalists], y, fold, self.metric)
+            if average is not None:
+                weights, probabilities = average.weights, average.P.astype(np.float32)
+                losses = losses_of(average.P, y, self.metric)
+                estimate = _estimate(losses)
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
@@ -306,40 +304,11 @@ class Race(ClassifierMixin, BaseEstimator):
         return plain_table(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how))
 
 
-def _averaged(P: list[NDArray[Any]], y: Rows, fold: Rows, metric: str) -> NDArray[np.float64]:
-    """Averages for the rows of each fold, with weights that the other folds chose."""
-    averaged = np.empty(P[0].shape)
-    for f in range(fold[-1] + 1):
-        own = fold == f
-        weights = greedy_weights([one[~own] for one in P], y[~own], metric)
-        averaged[own] = sum(w * one[own] for w, one in zip(weights, P, strict=True) if w > 0)
-    return averaged
-
-
 def _estimate(losses: NDArray[Any]) -> Estimate:
     """The mean of losses on rows that had no part in the choice, and its interval."""
     values = losses.astype(np.float64)
     mean, half = float(values.mean()), 1.96 * float(values.std() / np.sqrt(len(values)))
     return Estimate(mean, max(0.0, mean - half), mean + half)
-
-
-def _clearly_better(averaged: NDArray[Any], single: Standing, y: Rows, metric: str) -> bool:
-    """Whether an average has clearly less loss, or no more of it and clearly less log-loss."""
-    losses = losses_of(averaged, y, metric)
-    if losses.dtype == bool:
-        test = mcnemar(losses, single.losses)
-        less, p = test.first_only < test.second_only, test.p_value / 2
-    else:
-        less, p = losses.mean() < single.loss, _paired(losses, single.losses)
-    if less and p < LEVEL:
-        return True
-    more_probable = _paired(losses_of(averaged, y, "log-loss"), losses_of(single.P, y, "log-loss")) < LEVEL
-    return bool(losses.mean() <= single.loss and more_probable)
-
-
-def _paired(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """The p-value of a being less than b."""
-    return 1.0 if np.ptp(a - b) == 0 else float(stats.ttest_rel(a, b, alternative="less").pvalue)
 
 
 def _fitted(
