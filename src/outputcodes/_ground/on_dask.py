@@ -91,6 +91,8 @@ class DaskBlocks(Blocks):
     """Blocks whose lists of pieces are futures."""
 
     may_change = False
+    # A pass takes some milliseconds, however little there is to do.
+    ahead = 8
 
     def __init__(self, blocks: Sequence[Any], client: Any, run: Run = serially) -> None:
         self.blocks, self.client, self.run, self.files = blocks, client, run, None
@@ -132,6 +134,11 @@ class DaskBlocks(Blocks):
         """Return the blocks of the pieces make(pieces of a block, *given to this block, *state)."""
         packed = [tuple(map(_packed, own)) for own in given]
         return DaskBlocks(self._tasks(_recut, make, state=state, given=packed), self.client, self.run)
+
+    def beside(self, other: Blocks, work: Callable[..., Any], *state: Any) -> Blocks:
+        """Return the blocks of the pieces work(piece, piece of the same place in other blocks, *state)."""
+        given = [(block,) for block in other.blocks]
+        return DaskBlocks(self._tasks(_beside, work, state=state, given=given), self.client, self.run)
 
     def collected(
         self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
@@ -300,6 +307,12 @@ def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
     pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
     with _computing():
         return _Pieces(make(pieces, *own, *state))
+
+
+def _beside(pieces: list[Any], state: Any, own: Any, work: Any) -> list[Any]:
+    pieces, state, others = _aligned(pieces), _aligned(state), _aligned(own[0])
+    with one_blas_thread():
+        return [work(piece, other, *state) for piece, other in zip(pieces, others, strict=True)]
 
 
 def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:

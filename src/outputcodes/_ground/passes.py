@@ -126,6 +126,8 @@ class Blocks:
 
     # A task that may be computed again must find its piece as it was: not so in this process.
     may_change = True
+    # How many results are worth asking for in one pass that are perhaps not needed: one that is takes no longer here.
+    ahead = 1
 
     def __init__(self, blocks: Sequence[list[Any]], run: Run, files: WorkingFiles | None = None) -> None:
         self.blocks, self.run, self.files = blocks, run, files
@@ -173,6 +175,13 @@ class Blocks:
             for pieces, own in zip(self.blocks, given, strict=True)
         ]
         return Blocks(made, self.run, self.files)
+
+    def beside(self, other: Blocks, work: Callable[..., Any], *state: Any) -> Blocks:
+        """Return the blocks of the pieces work(piece, piece of the same place in other blocks, *state)."""
+        of_others = iter([piece for block in other.blocks for piece in block])
+        return self._with(
+            [self._kept(work(piece, next(of_others), *state)) for block in self.blocks for piece in block]
+        )
 
     def collected(
         self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None

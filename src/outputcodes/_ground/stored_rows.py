@@ -97,6 +97,11 @@ class StoredRows:
             return every[0]
         return sp.vstack(every, format="csr") if self.sparse else np.concatenate(every)
 
+    def slices(self) -> list[slice]:
+        """Return which rows each block has."""
+        ends = np.cumsum(self.sizes).tolist()
+        return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
+
     def _parts_of(self, rows: Rows) -> Iterator[tuple[slice, Rows | None]]:
         """Yield the slice of each block, and which of its rows are among `rows`, from its first; None is all."""
         ascending = bool((rows[1:] > rows[:-1]).all())

@@ -69,6 +69,11 @@ class BinnedBlocks:
         bins = self.n_bins, self.offsets, self.low, self.high, self.categorical, self.exact
         return Binned(self.stored, codes, *bins)
 
+    def without_rows(self) -> Binned:
+        """Return the bins alone, for what only decides about them."""
+        bins = self.n_bins, self.offsets, self.low, self.high, self.categorical, self.exact
+        return Binned(None, np.empty((0, len(self.n_bins)), np.uint8), *bins)
+
     def is_like(self, X: Any, bins: int | str, categorical: NDArray[np.bool_]) -> bool:
         """Return whether these are the bins of X."""
         return self.given is X and self.bins == bins and np.array_equal(self.categorical, categorical)

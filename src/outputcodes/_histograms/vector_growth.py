@@ -68,14 +68,22 @@ class GrowingTree(NamedTuple):
     goes_left: NDArray[np.uintp]
 
 
-def values_above(data: Binned, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the smallest value in the next bin that some of the rows occupy, for each bin; infinity if there is none.
+def occupied_bins(codes: NDArray[Any], rows: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which bins of all features the rows occupy; those of missing values are left out."""
+    occupied = np.zeros(int(offsets[-1]), dtype=bool)
+    for f, (start, stop) in enumerate(itertools.pairwise(offsets.tolist())):
+        occupied[start : stop - 1] = np.bincount(codes[rows, f], minlength=stop - start)[:-1] > 0
+    return occupied
+
+
+def values_above(data: Any, occupied: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the smallest value in the next bin that is occupied, for each bin; infinity if there is none.
 
     Thresholds lie halfway to it, so that rows that don't take part have no say.
     """
     above = np.full(int(data.offsets[-1]), np.inf)
     for f, n_bins in enumerate(data.n_bins):
-        used = np.flatnonzero(np.bincount(data.codes[rows, f], minlength=n_bins)[:n_bins])
+        used = np.flatnonzero(occupied[data.offsets[f] : data.offsets[f] + n_bins])
         after = np.searchsorted(used, np.arange(n_bins), side="right")
         some = np.flatnonzero(after < len(used))
         above[data.offsets[f] + some] = data.low[data.offsets[f] + used[after[some]]]
@@ -98,7 +106,7 @@ class Grower:
         above: NDArray[np.float64] | None = None,
     ) -> None:
         self.data, self.m, self.large_leaf = data, m, LARGE_LEAF
-        self.above = values_above(data, rows) if above is None else above
+        self.above = values_above(data, occupied_bins(data.codes, rows, data.offsets)) if above is None else above
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
         self.n_asked = n_sampled(share, d)
@@ -166,13 +174,7 @@ class Grower:
 
     def part(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return other rows in the order of their leaves, and the segment of each leaf."""
-        leaves, n_leaves = np.empty(len(rows), np.uint32), len(self.tree.leaves)
-        find_leaf_numbers(self.features, rows, self.subsets, self.tree.nodes, leaves)
-        segments = np.zeros((n_leaves, 2), np.int64)
-        segments[:, 1] = np.cumsum(np.bincount(leaves, minlength=n_leaves))
-        segments[1:, 0] = segments[:-1, 1]
-        # NumPy sorts small types by their digits, which is faster.
-        return rows[np.argsort(leaves.astype(np.min_scalar_type(n_leaves)), kind="stable")], segments
+        return leaves_of_rows(self.features, rows, self.subsets, self.tree.nodes, len(self.tree.leaves))
 
     def questions(self) -> tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]:
         """Return the tree with thresholds in place of codes, the leaf of each node (-1 for none), and the gains."""
@@ -201,6 +203,23 @@ class Grower:
         return nodes, leaf, gains
 
 
+def leaves_of_rows(
+    features: BinnedFeatures,
+    rows: NDArray[np.uint32],
+    subsets: NDArray[np.bool_] | None,
+    nodes: NDArray[np.int64],
+    n_leaves: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return rows in the order of the leaves that they reach, and the segment of each leaf."""
+    leaves = np.empty(len(rows), np.uint32)
+    find_leaf_numbers(features, rows, subsets, nodes, leaves)
+    segments = np.zeros((n_leaves, 2), np.int64)
+    segments[:, 1] = np.cumsum(np.bincount(leaves, minlength=n_leaves))
+    segments[1:, 0] = segments[:-1, 1]
+    # NumPy sorts small types by their digits, which is faster.
+    return rows[np.argsort(leaves.astype(np.min_scalar_type(n_leaves)), kind="stable")], segments
+
+
 @njit(**ENTRY)
 def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tree, room):  # type: ignore[no-untyped-def]
     """Part leaves until all are used or no question gains anything; return False.
@@ -218,35 +237,60 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
             choose(rules, cuts, splits, tree)
         if heights[N_LEAVES] == len(leaves):
             return False
-        leaf, gain = np.int64(-1), 0.0  # typed: a literal would be compiled for itself
-        for other in range(heights[N_LEAVES]):
-            if gains[other] > gain * (1.0 + TIE):
-                leaf, gain = other, gains[other]  # type: ignore[assignment]
+        leaf = best_leaf(gains, heights[N_LEAVES])
         if leaf < 0:
             return False
-        part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room)
+        f = take_sides(features, m, leaf, rules, subsets, splits, tree, room)
+        first, last = leaves[leaf, FIRST], leaves[leaf, LAST]
+        middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), tree.goes_left)
+        note_parts(features, leaf, middle, max_depth, splits, tree, room)
+
+
+@njit(**ENTRY, inline="always")
+def best_leaf(gains, n_leaves):  # type: ignore[no-untyped-def]
+    """Return the leaf whose question gains most, the first of equal ones; -1 if none gains anything."""
+    leaf, gain = np.int64(-1), 0.0  # typed: a literal would be compiled for itself
+    for other in range(n_leaves):
+        if gains[other] > gain * (1.0 + TIE):
+            leaf, gain = other, gains[other]  # type: ignore[assignment]
+    return leaf
 
 
 @njit(**ENTRY, inline="always")
 def find_in_tile(features, words, m, rules, subsets, cuts, tree, room, first, last):  # type: ignore[no-untyped-def]
     """Fill the histograms of the leaves that were parted for the features first..last-1, and find their best cuts."""
-    leaves, histograms, offsets = tree.leaves, tree.histograms, features.offsets
-    small, large = tree.heights[SMALL], tree.heights[LARGE]
-    histogram, own = histograms[leaves[small, SLOT]], tree.order[leaves[small, FIRST] : leaves[small, LAST]]
+    leaves, offsets, small = tree.leaves, features.offsets, tree.heights[SMALL]
+    histogram, own = tree.histograms[leaves[small, SLOT]], tree.order[leaves[small, FIRST] : leaves[small, LAST]]
     if m is None:
         fill_four(features.codes, own, offsets, words, first, last, histogram)
     else:
         fill(features.codes, own, offsets, words, first, last, histogram)
+    search_tile(features, m, rules, subsets, cuts, tree, room, first, last)
+
+
+@njit(**ENTRY, inline="always")
+def search_tile(features, m, rules, subsets, cuts, tree, room, first, last):  # type: ignore[no-untyped-def]
+    """Find the best cuts of the leaves that were parted; the histogram of the smaller one is filled already."""
+    leaves, histograms, offsets, width = tree.leaves, tree.histograms, features.offsets, len(room.total)
+    small, large = tree.heights[SMALL], tree.heights[LARGE]
+    histogram = histograms[leaves[small, SLOT]]
     for leaf in range(2):
         if leaf == 1:
             if large < 0:
                 break
-            width, whole = words.shape[1], histograms[leaves[large, SLOT]]
+            whole = histograms[leaves[large, SLOT]]
             move_sibling(whole, histogram, offsets[first] * width, offsets[last] * width)
             histogram = whole
-        elif len(own) < 2 * rules.min_rows:
+        elif leaves[small, LAST] - leaves[small, FIRST] < 2 * rules.min_rows:
             continue
         find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, room)
+
+
+@njit(**ENTRY)
+def search_parts(features, m, rules, subsets, splits, cuts, tree, room):  # type: ignore[no-untyped-def]
+    """Find the questions of the leaves that were parted; the histogram of the smaller one is filled already."""
+    search_tile(features, m, rules, subsets, cuts, tree, room, 0, len(features.n_bins))
+    choose(rules, cuts, splits, tree)
 
 
 @njit(**ENTRY, inline="always")
@@ -269,26 +313,34 @@ def choose(rules, cuts, splits, tree):  # type: ignore[no-untyped-def]
         gains[leaf] = best - whole[side]
 
 
-@njit(inline="always")
-def part_leaf(features, words, m, leaf, rules, subsets, max_depth, splits, tree, room):  # type: ignore[no-untyped-def]
-    """Part a leaf by its question; the questions of both sides are then to be found, unless they are too deep."""
-    which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
-    f, cut, side, goes_left = which[leaf, 0], which[leaf, 1], which[leaf, 2], tree.goes_left
-    missing, first, last = features.n_bins[f], leaves[leaf, FIRST], leaves[leaf, LAST]
-    node, slot, new, child = leaves[leaf, NODE], leaves[leaf, SLOT], heights[N_LEAVES], heights[N_NODES]
-    histogram, width = tree.histograms[slot], words.shape[1]
-    start = features.offsets[f] * width
+@njit(**ENTRY, inline="always")
+def take_sides(features, m, leaf, rules, subsets, splits, tree, room):  # type: ignore[no-untyped-def]
+    """Set `goes_left` to the sides of the codes by the question of a leaf; return its feature."""
+    which, leaves, goes_left = splits.which, tree.leaves, tree.goes_left
+    f, cut, side, node = which[leaf, 0], which[leaf, 1], which[leaf, 2], leaves[leaf, NODE]
+    missing = features.n_bins[f]
     for code in range(missing):
         goes_left[code] = code <= cut
     goes_left[missing] = side == 1
     if subsets is not None and side < -1:
+        histogram, start = tree.histograms[leaves[leaf, SLOT]], features.offsets[f] * len(room.total)
         mark_subset(histogram, start, missing, m, rules, cut, -2 - side, room, subsets[node])
         for code in range(missing + 1):
             goes_left[code] = subsets[node, code]
-    middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), goes_left)
+    return f
+
+
+@njit(**ENTRY, inline="always")
+def note_parts(features, leaf, middle, max_depth, splits, tree, room):  # type: ignore[no-untyped-def]
+    """Note that a leaf was parted; the questions of both sides are then to be found, unless they are too deep."""
+    which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
+    f, cut, side = which[leaf, 0], which[leaf, 1], which[leaf, 2]
+    missing, first, last = features.n_bins[f], leaves[leaf, FIRST], leaves[leaf, LAST]
+    node, slot, new, child = leaves[leaf, NODE], leaves[leaf, SLOT], heights[N_LEAVES], heights[N_NODES]
+    histogram, end = tree.histograms[slot], (features.offsets[f] + missing + 1) * len(room.total)
     n_left, n_right = middle - first, last - middle
-    missing_left = goes_left[missing] != 0
-    if side >= -1 and histogram[start + (missing + 1) * width - 1] == 0:
+    missing_left = tree.goes_left[missing] != 0
+    if side >= -1 and histogram[end - 1] == 0:
         # The last word has the count of rows: missing values that are still to come follow the larger side.
         missing_left = n_left >= n_right
     nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3], nodes[node, 4] = f, cut, missing_left, child, -1

@@ -42,15 +42,24 @@ def pack(G: NDArray[np.float32], h: NDArray[np.float32], out: NDArray[np.int64])
     >>> high(vectors.words[:, 0]) * vectors.curvature_unit, low(vectors.words[:, 1])
     (array([1., 1.]), array([1, 1]))
     """
-    sizes = np.zeros(G.shape[1] + 1)
-    sum_sizes(G, h, sizes)
-    sizes *= 1.0 + 1e-4  # a little too large rather than too small
-    # Rounding adds half a unit per row at most.
-    room = LARGEST_SUM - len(h)
-    gradient_unit = max(sizes[:-1].max(initial=0.0), 1e-300) / room
-    curvature_unit = max(sizes[-1], 1e-300) / room
+    gradient_unit, curvature_unit = units_of(sizes_of(G, h), len(h))
     pack_words(G, h, 1 / gradient_unit, 1 / curvature_unit, out)
     return Vectors(out, gradient_unit, curvature_unit)
+
+
+def sizes_of(G: NDArray[np.float32], h: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return Σ|G| of each column, and Σh behind them."""
+    sizes = np.zeros(G.shape[1] + 1)
+    sum_sizes(G, h, sizes)
+    return sizes
+
+
+def units_of(sizes: NDArray[np.float64], n: int) -> tuple[float, float]:
+    """Return one unit of a gradient and one of a curvature, for n rows whose sizes add up to these."""
+    sizes = sizes * (1.0 + 1e-4)  # a little too large rather than too small
+    # Rounding adds half a unit per row at most.
+    room = LARGEST_SUM - n
+    return float(max(sizes[:-1].max(initial=0.0), 1e-300) / room), float(max(sizes[-1], 1e-300) / room)
 
 
 @njit(**ENTRY, fastmath={"reassoc"})

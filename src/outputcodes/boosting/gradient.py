@@ -183,16 +183,13 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0, *X.shape)
         sketches = self._sketches(loss.width, seed)
         how = self.max_bins, categorical_mask(self.categorical_features, X.shape[1])
-        data = bin_blocks(X, X, *how, most_bins=len(rows)).together() if blocks else bin_features(X, *how)
-        earlier = [] if known_forest is None else [known_forest]
-        before = sum(len(forest.roots) for forest in earlier)
-        for forest in earlier:
-            F = X.each_row(None, len(forest.base), forest.scores) if blocks else forest.scores(X)
-            loss.continue_from(forest.base, F)
+        data = bin_blocks(X, X, *how, most_bins=len(rows)) if blocks else bin_features(X, *how)
         n_jobs = check_n_jobs(self.n_jobs)
         with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
-            boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, before)
-        self.forest_ = BoostedForest(loss.base, [*earlier, *boosted.trees], X.shape[1])
+            boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, known_forest)
+        earlier = [] if known_forest is None else [known_forest]
+        base = loss.base if known_forest is None else known_forest.base
+        self.forest_ = BoostedForest(base, [*earlier, *boosted.trees], X.shape[1])
         self.n_rounds_ = len(self.forest_.roots)
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}

@@ -12,8 +12,7 @@ from sklearn.utils import check_array
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning
 from outputcodes._ground.row_sequence import RowBlocks
-from outputcodes._ground.stored_rows import StoredRows
-from outputcodes._histograms.binned_blocks import tree_bins
+from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
 from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
@@ -102,17 +101,18 @@ class BoostedTrees(SharedLearner):
         """Whether a training with fewer rounds is the beginning of this one: if no held-out rows end it."""
         return self.validation_fraction is None
 
-    def prepare(self, X: Any, like: Binned | None = None) -> Binned:
+    def prepare(self, X: Any, like: Any = None) -> Binned | BinnedBlocks:
         """Bin the features, at the quantiles of `like` if given."""
         checked_settings(self, 1.0)
         if isinstance(X, RowBlocks):
-            return tree_bins(X, self._as_features, self.max_bins, self.categorical_features)
+            how = self.max_bins, self.categorical_features
+            return bins_of_blocks(X, self._as_features, *how, like, most_bins=int(X.shape[0]))
         X = self._as_features(X)
         return bin_features(X, self.max_bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 
     def fit_columns(
         self,
-        data: Binned,
+        data: Binned | BinnedBlocks,
         y: Rows,
         M: AnyCode,
         weight: Array | None = None,
@@ -126,7 +126,8 @@ class BoostedTrees(SharedLearner):
         """Boost all columns of M together; `init` is ignored."""
         M = np.asarray(M)
         taken, L = effective_rows(y, M, weight, rows), M.shape[1]
-        settings = checked_settings(self, 1.0, len(taken), data.X.shape[1])
+        d = len(data.n_bins)
+        settings = checked_settings(self, 1.0, len(taken), d)
         if not is_whole(self.sketch, 1):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
         train, held = set_aside(taken, y, self.validation_fraction, seed)
@@ -137,7 +138,7 @@ class BoostedTrees(SharedLearner):
             return random_signs(L, int(self.sketch), np.random.default_rng((seed, t)), balanced=False)
 
         boosted = boost(columns, data, train, held, sketch, settings, seed, n_jobs)
-        return FittedBoostedTrees(BoostedForest(columns.base, boosted.trees, data.X.shape[1]))
+        return FittedBoostedTrees(BoostedForest(columns.base, boosted.trees, d))
 
 
 class FittedBoostedTrees(FittedColumns):
@@ -153,8 +154,8 @@ class FittedBoostedTrees(FittedColumns):
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data."""
-        if isinstance(X, Binned) and isinstance(X.X, StoredRows):
-            return X.X.each_row(rows, len(self.forest.base), self._scores)
+        if isinstance(X, BinnedBlocks):
+            return X.stored.each_row(rows, len(self.forest.base), self._scores)
         return self.forest.scores(self._features(X, rows))
 
     def _scores(self, X: Array) -> Array:

@@ -6,6 +6,7 @@ makes F half of the log-odds, as it is for the exponential loss.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import exp
 from typing import Any
 
@@ -14,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes.learners.trees.boosted.loss import BoostedLoss
+from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss
 from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
@@ -41,7 +42,16 @@ class LogisticColumns(BoostedLoss):
         plus, minus = of_class @ np.maximum(signed, 0), of_class @ np.maximum(-signed, 0)
         few = 1e-3 * (plus + minus)
         self.base = np.log((plus + few) / (minus + few)) / 2
-        self.F = np.tile(self.base.astype(np.float32), (len(y), 1))
+
+    @classmethod
+    def state_names(cls) -> tuple[str, ...]:
+        """Return the names of the arrays that the steps change."""
+        return ("F",)
+
+    @cached_property
+    def F(self) -> NDArray[np.float32]:
+        """The margins (n, L)."""
+        return np.tile(self.base.astype(np.float32), (len(self.y), 1))
 
     def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """Start from margins (n, L) of earlier rounds, and from what these started from."""
@@ -53,13 +63,12 @@ class LogisticColumns(BoostedLoss):
         state, room = (self.F, self.y, self.weight, self.signed), np.empty(self.width, np.float32)
         step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, values, sketch, room)
 
-    def loss(self, rows: Rows) -> tuple[float, float]:
-        """Return the mean loss over rows and columns, and the share of wrong signs, of some rows."""
+    def loss_sums(self, rows: Rows) -> tuple[float, float, float]:
+        """Return the loss, the weight of the wrong signs, and that of all, summed over rows and columns."""
         signed = self.signed[self.y[rows]].astype(np.float64) * self.weight[rows, None]
-        z, total = np.sign(signed) * self.F[rows], np.abs(signed).sum()
-        return float(np.abs(signed).ravel() @ np.logaddexp(0, -2 * z).ravel() / total), float(
-            np.abs(signed).ravel() @ (z <= 0).ravel() / total
-        )
+        z, size = np.sign(signed) * self.F[rows], np.abs(signed)
+        lost, wrong = size.ravel() @ np.logaddexp(0, -2 * z).ravel(), size.ravel() @ (z <= 0).ravel()
+        return float(lost), float(wrong), float(size.sum())
 
 
 @njit(inline="always")
@@ -73,8 +82,8 @@ def slope_of(sign, margin):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def find_steps(F, y, weight, signed, rows, rate, l2, g, h):  # type: ignore[no-untyped-def]
-    """Set g to rate · Σ gradients / (Σ curvatures + l2) of a leaf with these rows, column by column."""
+def sum_slopes(F, y, weight, signed, rows, g, h):  # type: ignore[no-untyped-def]
+    """Set g to Σ gradients and h to Σ curvatures of a leaf with these rows, column by column."""
     L = F.shape[1]
     for j in range(L):
         g[j] = 0.0
@@ -85,7 +94,12 @@ def find_steps(F, y, weight, signed, rows, rate, l2, g, h):  # type: ignore[no-u
             slope, bend = slope_of(signs[j], F[i, j])
             g[j] += w * slope
             h[j] += w * bend
-    for j in range(L):
+
+
+@njit(inline="always")
+def find_steps(rate, l2, g, h):  # type: ignore[no-untyped-def]
+    """Turn the sums of a leaf, g, into the Newton steps rate · g / (h + l2)."""
+    for j in range(len(g)):
         g[j] = min(max(rate * g[j] / (h[j] + l2), -LONGEST), LONGEST) if h[j] > 0.0 else 0.0
 
 
@@ -108,10 +122,13 @@ def advance_rows(F, y, weight, signed, rows, step, sketch, along):  # type: igno
 
 
 @njit(**ENTRY, fastmath=FAST)
-def step_leaves(F, y, weight, signed, order, segments, first, last, find, rate, l2, values, sketch, room):  # type: ignore[no-untyped-def]
-    """Take the steps of the leaves first..last-1; with `find`, find them first. As for the multinomial loss."""
+def step_leaves(F, y, weight, signed, order, segments, first, last, what, rate, l2, values, sketch, room):  # type: ignore[no-untyped-def]
+    """Work on the leaves first..last-1, as for the multinomial loss."""
     for leaf in range(first, last):
         rows, steps = order[segments[leaf, 0] : segments[leaf, 1]], values.steps[leaf]
-        if find:
-            find_steps(F, y, weight, signed, rows, rate, l2, steps, values.curvature[leaf])
-        advance_rows(F, y, weight, signed, rows, steps, sketch, room)
+        if what & SUM:
+            sum_slopes(F, y, weight, signed, rows, steps, values.curvature[leaf])
+        if what & FIND:
+            find_steps(rate, l2, steps, values.curvature[leaf])
+        if what & TAKE:
+            advance_rows(F, y, weight, signed, rows, steps, sketch, room)

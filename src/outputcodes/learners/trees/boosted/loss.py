@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,25 @@ from outputcodes._histograms.vector_growth import GrowingTree
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]
+Floats = NDArray[np.float32]
+# What is done with leaves: add up the slopes of their rows, find the steps, take them.
+SUM, FIND, TAKE = 1, 2, 4
 
 
 class BoostedLoss:
-    """A loss of the scores of all rows, which the steps of leaves change."""
+    """A loss of the scores of all rows, which the steps of leaves change.
+
+    Attributes
+    ----------
+    base : ndarray of shape (width,)
+        The scores before the first round.
+    y : ndarray of shape (n,)
+    weight : ndarray of float32, shape (n,)
+    """
 
     base: NDArray[np.float64]
+    y: Rows
+    weight: Floats
 
     @property
     def width(self) -> int:
@@ -28,21 +42,56 @@ class BoostedLoss:
         """The length of what it takes and returns for each row or leaf, which may be padded."""
         return self.width
 
+    @property
+    def asks_for_classes(self) -> bool:
+        """Whether `find` reads which classes a leaf has."""
+        return False
+
+    def on(self, y: Rows, weight: Floats) -> Self:
+        """Return the same loss of other rows, whose scores are still to be set."""
+        other = copy.copy(self)
+        other.__dict__ = {name: value for name, value in vars(self).items() if name not in self.state_names()}
+        other.y, other.weight = y, weight
+        return other
+
+    @classmethod
+    def state_names(cls) -> tuple[str, ...]:
+        """Return the names of the arrays that the steps change; they are made when they are first read."""
+        raise NotImplementedError
+
+    @property
+    def state(self) -> tuple[Floats, ...]:
+        """The arrays that the steps change."""
+        return tuple(getattr(self, name) for name in self.state_names())
+
+    @state.setter
+    def state(self, arrays: tuple[Floats, ...]) -> None:
+        vars(self).update(zip(self.state_names(), arrays, strict=True))
+
     def step(
         self, tree: GrowingTree, leaves: range, rate: float, l2: float, values: LeafValues, sketch: Sketch
     ) -> None:
         """Give some leaves their Newton steps, take these, and sketch the gradients that result."""
-        self._step(tree.order, tree.leaves, leaves, (True, np.float32(rate), np.float32(l2)), values, sketch)
+        how = SUM | FIND | TAKE, np.float32(rate), np.float32(l2)
+        self._step(tree.order, tree.leaves, leaves, how, values, sketch)
 
     def advance(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
         """Take the steps that all leaves have, and sketch the gradients that result."""
-        known = False, np.float32(0), np.float32(0)
-        self._step(order, segments, range(len(segments)), known, values, sketch)
+        self._step(order, segments, range(len(segments)), (TAKE, np.float32(0), np.float32(0)), values, sketch)
+
+    def add_slopes(self, order: Any, segments: Any, values: LeafValues, sketch: Sketch) -> None:
+        """Add up the slopes of the rows of all leaves, for `find`; those of several losses may be added up."""
+        self._step(order, segments, range(len(segments)), (SUM, np.float32(0), np.float32(0)), values, sketch)
+
+    def find(self, order: Any, segments: Any, rate: float, l2: float, values: LeafValues, sketch: Sketch) -> None:
+        """Give leaves their Newton steps by sums of slopes; only the classes of the rows in `order` are read."""
+        how = FIND, np.float32(rate), np.float32(l2)
+        self._step(order, segments, range(len(segments)), how, values, sketch)
 
     def _step(
         self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
     ) -> None:
-        """Take the steps of some leaves; `how` is whether to find them first, the learning rate and the penalty."""
+        """Work on some leaves; `how` is what to do with them, the learning rate and the penalty."""
         raise NotImplementedError
 
     def continue_from(self, base: NDArray[np.float64], F: NDArray[np.float64]) -> None:
@@ -51,4 +100,9 @@ class BoostedLoss:
 
     def loss(self, rows: Rows) -> tuple[float, float]:
         """Return the mean loss and the share of errors of some rows."""
+        lost, wrong, total = self.loss_sums(rows)
+        return lost / total, wrong / total
+
+    def loss_sums(self, rows: Rows) -> tuple[float, float, float]:
+        """Return the loss, the weight of the errors, and the weight of all, summed over some rows."""
         raise NotImplementedError

@@ -7,6 +7,7 @@ zeros to whole vectors of a processor.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import exp, log
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes.learners.trees.boosted.loss import BoostedLoss
+from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -48,8 +49,28 @@ class Multinomial(BoostedLoss):
         self.base = np.log((share + 1e-3 * share.sum() / k) / (share.sum() * (1 + 1e-3)))
         self.least = np.zeros(whole_vectors(k), np.float32)
         self.least[:k] = LEAST
-        self.P, self.scale = np.zeros((len(y), self.lanes), np.float32), np.ones(len(y), np.float32)
-        self.P[:, :k] = np.exp(self.base)
+
+    @property
+    def asks_for_classes(self) -> bool:
+        """Whether the classes without a row in a leaf take one step together."""
+        return self.width > MANY
+
+    @classmethod
+    def state_names(cls) -> tuple[str, ...]:
+        """Return the names of the arrays that the steps change."""
+        return "P", "scale"
+
+    @cached_property
+    def P(self) -> NDArray[np.float32]:
+        """The probabilities (n, lanes), up to factors."""
+        P = np.zeros((len(self.y), self.lanes), np.float32)
+        P[:, : self.width] = np.exp(self.base)
+        return P
+
+    @cached_property
+    def scale(self) -> NDArray[np.float32]:
+        """The factors, (n,)."""
+        return np.ones(len(self.y), np.float32)
 
     @property
     def lanes(self) -> int:
@@ -64,13 +85,13 @@ class Multinomial(BoostedLoss):
         self, order: Any, segments: Any, leaves: range, how: tuple[Any, ...], values: LeafValues, sketch: Sketch
     ) -> None:
         m = None if len(sketch.code) == 6 else len(sketch.code)
-        state, classes = (self.P, self.scale, self.y, self.weight, self.least), (self.width, self.width > MANY)
+        state, classes = (self.P, self.scale, self.y, self.weight, self.least), (self.width, self.asks_for_classes)
         step_leaves(*state, order, segments, leaves.start, leaves.stop, *how, *classes, values, sketch, m)
 
-    def loss(self, rows: Rows) -> tuple[float, float]:
-        """Return the mean loss and the share of errors of some rows."""
-        lost, wrong, total = sum_losses(self.P, self.scale, self.y, self.weight, rows)
-        return lost / total, wrong / total
+    def loss_sums(self, rows: Rows) -> tuple[float, float, float]:
+        """Return the loss, the weight of the errors, and the weight of all, summed over some rows."""
+        sums: tuple[float, float, float] = sum_losses(self.P, self.scale, self.y, self.weight, rows)
+        return sums
 
 
 def whole_vectors(k: int) -> int:
@@ -108,12 +129,8 @@ def shortened(step):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: ignore[no-untyped-def]
-    """Set g to the Newton steps rate · Σ w (e_y - p) / (Σ w p (1 - p) + l2) of a leaf with these rows.
-
-    With `shared`, the classes without a row in a leaf take one step together. As adding a number to all classes changes
-    no probability, it is subtracted, and theirs are exactly 0.
-    """
+def sum_slopes(P, scale, y, weight, rows, g, h, before):  # type: ignore[no-untyped-def]
+    """Set g to Σ w (e_y - p) and h to Σ w p (1 - p) of a leaf with these rows, and `before` to Σ -w p."""
     lanes = P.shape[1]
     for c in range(lanes):
         g[c] = 0.0
@@ -124,20 +141,33 @@ def find_steps(P, scale, y, weight, rows, rate, l2, k, shared, g, h):  # type: i
             x = row[c] * s
             g[c] -= w * x
             h[c] += w * (x - x * x)
-    absent_g, absent_h = g.dtype.type(0.0), g.dtype.type(0.0)
-    for c in range(k):
-        absent_g += g[c]
-        absent_h += h[c] + l2
+    for c in range(lanes):
+        before[c] = g[c]
     for i in rows:
-        c = y[i]
-        if h[c] >= 0.0:
-            absent_g -= g[c]
-            absent_h -= h[c] + l2
-            h[c] = -h[c] - l2  # marks a class that is here
-        g[c] += weight[i]
+        g[y[i]] += weight[i]
+
+
+@njit(inline="always")
+def find_steps(y, rows, rate, l2, k, shared, g, h, before):  # type: ignore[no-untyped-def]
+    """Turn the sums of a leaf, g, into the Newton steps rate · g / (h + l2).
+
+    With `shared`, the classes without a row in a leaf take one step together. As adding a number to all classes changes
+    no probability, it is subtracted, and theirs are exactly 0.
+    """
     together = g.dtype.type(0.0)
-    if shared and absent_h > l2 / 2:
-        together = shortened(rate * absent_g / absent_h)
+    if shared:
+        absent_g, absent_h = g.dtype.type(0.0), g.dtype.type(0.0)
+        for c in range(k):
+            absent_g += before[c]
+            absent_h += h[c] + l2
+        for i in rows:
+            c = y[i]
+            if h[c] >= 0.0:
+                absent_g -= before[c]
+                absent_h -= h[c] + l2
+                h[c] = -h[c] - l2  # marks a class that is here
+        if absent_h > l2 / 2:
+            together = shortened(rate * absent_g / absent_h)
     for c in range(k):
         if h[c] < 0.0:
             g[c] = shortened(rate * g[c] / -h[c]) - together
@@ -202,23 +232,26 @@ def advance_six(P, scale, y, weight, least, rows, factor, code, G, h):  # type: 
 
 @njit(**ENTRY, fastmath=FAST)
 def step_leaves(  # type: ignore[no-untyped-def]
-    P, scale, y, weight, least, order, segments, first, last, find, rate, l2, k, shared, values, sketch, m
+    P, scale, y, weight, least, order, segments, first, last, what, rate, l2, k, shared, values, sketch, m
 ):
-    """Take the steps of the leaves first..last-1, one after the other: its rows are in cache only once.
+    """Work on the leaves first..last-1, one after the other: its rows are in cache only once.
 
-    With `find`, the steps are found first. m = None stands for six columns, the usual number; others are then not
+    `what` is any of SUM, FIND and TAKE together. m = None stands for six columns, the usual number; others are then not
     compiled. All of it is one compiled function: one that several others contain is optimised again in each of them,
     and its last bits would depend on which of them was loaded first.
     """
     code = sketch.code
     for leaf in range(first, last):
         rows = order[segments[leaf, 0] : segments[leaf, 1]]
-        steps, factor = values.steps[leaf], values.factors[leaf]
-        if find:
-            find_steps(P, scale, y, weight, rows, rate, l2, k, shared, steps, values.curvature[leaf])
+        steps, factor, curvature = values.steps[leaf], values.factors[leaf], values.curvature[leaf]
+        if what & SUM:
+            sum_slopes(P, scale, y, weight, rows, steps, curvature, factor)
+        if what & FIND:
+            find_steps(y, rows, rate, l2, k, shared, steps, curvature, factor)
             for c in range(len(steps)):
                 factor[c] = exp(steps[c])
-        if m is None:
-            advance_six(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
-        else:
-            advance_rows(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
+        if what & TAKE:
+            if m is None:
+                advance_six(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
+            else:
+                advance_rows(P, scale, y, weight, least, rows, factor, code, sketch.G, sketch.h)
