@@ -159,7 +159,7 @@ class BlockGrower(Grower):
         self._start()
         leaves[0, LAST], self.partings = self.n_rows, []
         everything = Question(0, 0, np.ones(int(self.features.n_bins[0]) + 1, bool), True)
-        known, leaf = {0: histograms_of([], [everything])[0]}, 0
+        known, leaf = {0: histograms_of([], [everything])[0]}, 0  # the histograms of sides that may be needed
         while True:
             if heights[SMALL] >= 0:
                 tree.histograms[leaves[heights[SMALL], SLOT], :n_words_in_all] = known.pop(leaf)
@@ -169,13 +169,12 @@ class BlockGrower(Grower):
             if leaf < 0:
                 return n_leaves
             if leaf not in known and n_leaves + 1 < len(leaves) and leaves[leaf, DEPTH] + 1 < max_depth:
-                asked = self._next_leaves(leaf, known, max_depth)
-                questions = [self._question(other, rules) for other in asked]
-                known |= zip(asked, histograms_of(self.partings, questions), strict=True)
-            question = self._question(leaf, rules)
+                questions = [self._question(other, rules)[0] for other in self._next_leaves(leaf, known, max_depth)]
+                found = histograms_of(self.partings, questions)
+                known |= {question.leaf: own for question, own in zip(questions, found, strict=True)}
+            question, n_left = self._question(leaf, rules)
             self.partings.append(question)
-            middle = leaves[leaf, FIRST] + self._n_left(question)
-            note_parts(self.features, leaf, middle, max_depth, self.splits, tree, room)
+            note_parts(self.features, leaf, leaves[leaf, FIRST] + n_left, max_depth, self.splits, tree, room)
 
     def _next_leaves(self, leaf: int, known: dict[int, Any], max_depth: int) -> list[int]:
         """Return a leaf and those that will be parted after it unless its sides, or theirs, gain more."""
@@ -186,19 +185,17 @@ class BlockGrower(Grower):
         most = min(self.ahead, len(leaves) - n_leaves - 1)
         return [leaf, *(other for other in others.tolist() if other not in known)][:most]
 
-    def _question(self, leaf: int, rules: SplitRules) -> Question:
-        m, room = None if self.m == 6 else self.m, self.rooms[0]
-        f = int(take_sides(self.features, m, leaf, rules, self.subsets, self.splits, self.tree, room))
-        question = Question(leaf, f, self.tree.goes_left[: self.features.n_bins[f] + 1] > 0, True)
-        n_rows = int(self.tree.leaves[leaf, LAST] - self.tree.leaves[leaf, FIRST])
-        return question._replace(left=2 * self._n_left(question) <= n_rows)
-
-    def _n_left(self, question: Question) -> int:
-        """Return how many rows of a leaf go to the left, by its histogram."""
-        (leaf, f, goes_left, _), width = question, len(self.rooms[0].total)
+    def _question(self, leaf: int, rules: SplitRules) -> tuple[Question, int]:
+        """Return the question of a leaf, and how many rows go to the left, by the histogram of the leaf."""
+        m, room, tree, width = None if self.m == 6 else self.m, self.rooms[0], self.tree, len(self.rooms[0].total)
+        f = int(take_sides(self.features, m, leaf, rules, self.subsets, self.splits, tree, room))
+        goes_left = tree.goes_left[: self.features.n_bins[f] + 1] > 0
         bins = slice(self.features.offsets[f] * width, self.features.offsets[f + 1] * width)
-        last = self.tree.histograms[self.tree.leaves[leaf, SLOT], bins].reshape(-1, width)[goes_left, -1]
-        return int((last if self.m % 2 else high(last)).sum())
+        # The last entry of a vector counts rows.
+        last = tree.histograms[tree.leaves[leaf, SLOT], bins].reshape(-1, width)[goes_left, -1]
+        n_left = int((last if self.m % 2 else high(last)).sum())
+        n_rows = int(tree.leaves[leaf, LAST] - tree.leaves[leaf, FIRST])
+        return Question(leaf, f, goes_left, 2 * n_left <= n_rows), n_left
 
 
 @njit(**ENTRY)
