@@ -21,6 +21,17 @@ collect_ignore = [] if os.environ.get("OUTPUTCODES_GPU") else ["gpu"]
 collect_ignore += [] if os.environ.get("OUTPUTCODES_SITE") else ["site"]
 
 
+@pytest.fixture(scope="module")
+def client():
+    """A Dask cluster of two real processes."""
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
 @pytest.fixture
 def keyboard():
     """A context that interrupts what runs in it after some seconds, and gives it a few seconds of processor to stop.

@@ -7,11 +7,10 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, GradientBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO
 from outputcodes.learners import BoostedStumps, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
-distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 da = pytest.importorskip("dask.array", reason="needs the extra dask")
 dd = pytest.importorskip("dask.dataframe", reason="needs the extra dask")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -22,15 +21,6 @@ SIZES = (250, 1, 0, 349)
 WEIGHT = np.random.default_rng(0).integers(0, 3, 600).astype(float)
 NAMES = [f"pixel {f}" for f in range(64)]
 FRAME, LABELS = pd.DataFrame(X, columns=NAMES), np.array(list("abcdefghij"))[y]
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def split(rows):
@@ -86,13 +76,6 @@ def test_sparse_blocks(client, learner):
     )
     assert np.array_equal(there.coef_, here.coef_)
     assert np.allclose(there.decision_function(rows).compute(), here.decision_function(sp.csr_matrix(X)), atol=1e-10)
-
-
-def test_boosted_trees_are_those_of_all_rows(client):
-    rows = da.from_array(X, chunks=(SIZES, 64))
-    there, here = (GradientBoost(4, random_state=0).fit(data, y) for data in (rows, X))
-    assert np.array_equal(there.predict_proba(rows).compute(), here.predict_proba(X))
-    assert np.array_equal(there.predict(rows).compute(), here.predict(X))
 
 
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])

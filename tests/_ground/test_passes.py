@@ -159,3 +159,13 @@ def test_frames_of_different_columns_are_refused():
         RowBlocks([frame, frame.astype({"b": int})])
     with pytest.raises(ValueError, match="different types, array and data frame"):
         RowBlocks([frame, frame.to_numpy()])
+
+
+@pytest.mark.parametrize("files", [None, "files"])
+def test_pieces_beside_those_of_other_blocks(files):
+    blocks, others = spread([3, 0, 1]), spread([3, 0, 1])
+    some = Blocks(blocks, serially, WorkingFiles() if files else None)
+    both = some.beside(Blocks(others, serially), lambda piece, other, factor: Some(factor * piece.X - other.X), 2.0)
+    for block, first, second in zip(both.blocks, blocks, others, strict=True):
+        for piece, one, other in zip(block, first, second, strict=True):
+            assert np.array_equal(piece.X, 2.0 * one.X - other.X)

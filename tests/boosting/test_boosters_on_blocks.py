@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes._ground.working_files import mapped
 from outputcodes._histograms import stumps
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostOC, GradientBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostOC
 from outputcodes.training import RowBlocks
 
 X, y = load_digits(return_X_y=True)
@@ -56,19 +56,6 @@ def test_one_block_is_all_rows(booster, weight):
     assert same(one, whole)
     for name in one.history_:
         assert np.array_equal(one.history_[name], whole.history_[name])
-
-
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
-def test_boosted_trees_on_blocks_are_those_of_all_rows(weight):
-    booster = GradientBoost(6, max_bins=16, categorical_features=[5], random_state=0)
-    whole = clone(booster).fit(X, y, weight)
-    for data in (RowBlocks(parts()), RowBlocks(lambda: iter(parts()))):
-        found = clone(booster).fit(data, y, weight)
-        assert np.array_equal(found.predict_proba(data), whole.predict_proba(X))
-        assert np.array_equal(found.history_["loss"], whole.history_["loss"])
-    one, other = (clone(booster).set_params(warm_start=True).fit(data, y) for data in (RowBlocks(parts()), X))
-    one.set_params(n_rounds=9).fit(RowBlocks(parts()), y)
-    assert np.array_equal(one.predict(X), other.set_params(n_rounds=9).fit(X, y).predict(X))
 
 
 def test_label_sets_and_weights_of_zero():

@@ -1,19 +1,14 @@
 """Linear learners on a Dask cluster of real processes: the bits of the same blocks in memory, also when workers die."""
 
-import os
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from clusters import killing
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import LinearSVM, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
-distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 da = pytest.importorskip("dask.array", reason="needs the extra dask")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -21,15 +16,6 @@ X, y = load_digits(return_X_y=True)
 X, y = X[:900] / 16, y[:900]
 SIZES = (400, 1, 299, 200)
 WEIGHT = np.random.default_rng(0).integers(0, 3, 900).astype(float)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 def collections():
@@ -55,37 +41,13 @@ def test_the_bits_are_those_of_the_blocks_in_memory(client, learner, code, weigh
     assert np.array_equal(intercept, here.intercept_)
 
 
-def whole_again(client):
-    """Wait for the workers; the nanny of one that is killed while it starts gives up, and another one is asked for."""
-    for _ in range(10):
-        client.cluster.scale(2)
-        try:
-            return client.wait_for_workers(2, timeout=10)
-        except TimeoutError:
-            continue
-    raise AssertionError("The cluster has lost its workers.")
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_workers_change_nothing(client, seed):
     rng = np.random.default_rng(seed)
     expected = OutputCodeClassifier("logistic", code="all-pairs").fit(RowBlocks(np.split(X, np.cumsum(SIZES)[:-1])), y)
-    stop = threading.Event()
-
-    def kill():
-        for _ in range(2):
-            time.sleep(rng.uniform(0.05, 0.8))
-            pids = list(client.run(os.getpid).values()) if not stop.is_set() else []
-            if pids:
-                os.kill(int(rng.choice(pids)), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    found = OutputCodeClassifier("logistic", code="all-pairs").fit(*collections())
-    stop.set()
-    killer.join()
+    with killing(client, rng):
+        found = OutputCodeClassifier("logistic", code="all-pairs").fit(*collections())
     assert np.array_equal(found.coef_, expected.coef_)
-    whole_again(client)
 
 
 def test_a_collection_needs_a_client_and_blocks_of_one_kind(client):
