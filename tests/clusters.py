@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def killing(client, rng, times=2):
-    """Kill a worker some times at random moments and yield the list of those; afterwards there are two workers again."""
+    """Kill a worker at some random moments; yield the list of those killed. Afterwards there are two workers again."""
     stop, killed = threading.Event(), []
 
     def kill():
