@@ -154,10 +154,8 @@ class DaskBlocks(Blocks):
     def _tasks(
         self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
-        from dask.sizeof import sizeof
-
         shared = state
-        if sizeof(state) * len(self.blocks) > FEW_BYTES:
+        if _bytes_of(state) * len(self.blocks) > FEW_BYTES:
             shared = self.client.submit(_as_it_is, state, pure=False)
         own = given or [()] * len(self.blocks)
         return [
@@ -195,6 +193,16 @@ def _packed(value: Any) -> Any:
     if not isinstance(value, np.ndarray) or value.dtype.kind != "i" or not value.size:
         return value
     return value.astype(np.result_type(np.min_scalar_type(value.min()), np.min_scalar_type(value.max()), np.int8))
+
+
+def _bytes_of(state: Any) -> int:
+    """Return how many bytes are sent for a state; objects are counted with what they hold."""
+    from distributed.protocol.pickle import dumps
+
+    buffers: list[Any] = []
+    text = dumps(state, buffer_callback=buffers.append)
+    n_bytes: int = len(text) + sum(buffer.raw().nbytes for buffer in buffers)
+    return n_bytes
 
 
 def _as_it_is(value: Any) -> Any:
@@ -311,7 +319,7 @@ def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
 
 def _beside(pieces: list[Any], state: Any, own: Any, work: Any) -> list[Any]:
     pieces, state, others = _aligned(pieces), _aligned(state), _aligned(own[0])
-    with one_blas_thread():
+    with _computing():
         return [work(piece, other, *state) for piece, other in zip(pieces, others, strict=True)]
 
 
