@@ -155,7 +155,7 @@ class DaskBlocks(Blocks):
         self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
         shared = state
-        if _bytes_of(state) * len(self.blocks) > FEW_BYTES:
+        if _bytes_sent(state) * len(self.blocks) > FEW_BYTES:
             shared = self.client.submit(_as_it_is, state, pure=False)
         own = given or [()] * len(self.blocks)
         return [
@@ -195,7 +195,7 @@ def _packed(value: Any) -> Any:
     return value.astype(np.result_type(np.min_scalar_type(value.min()), np.min_scalar_type(value.max()), np.int8))
 
 
-def _bytes_of(state: Any) -> int:
+def _bytes_sent(state: Any) -> int:
     """Return how many bytes are sent for a state; objects are counted with what they hold."""
     from distributed.protocol.pickle import dumps
 
@@ -320,7 +320,7 @@ def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
 def _beside(pieces: list[Any], state: Any, own: Any, work: Any) -> list[Any]:
     pieces, state, others = _aligned(pieces), _aligned(state), _aligned(own[0])
     with _computing():
-        return [work(piece, other, *state) for piece, other in zip(pieces, others, strict=True)]
+        return _Pieces(work(piece, other, *state) for piece, other in zip(pieces, others, strict=True))
 
 
 def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:
