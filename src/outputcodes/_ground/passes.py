@@ -126,7 +126,7 @@ class Blocks:
 
     # A task that may be computed again must find its piece as it was: not so in this process.
     may_change = True
-    # How many results are worth asking for in one pass that are perhaps not needed: one that is takes no longer here.
+    # How many results to ask for in one pass if more are likely to be needed later: here a further pass costs nothing.
     ahead = 1
 
     def __init__(self, blocks: Sequence[list[Any]], run: Run, files: WorkingFiles | None = None) -> None:
@@ -178,10 +178,8 @@ class Blocks:
 
     def beside(self, other: Blocks, work: Callable[..., Any], *state: Any) -> Blocks:
         """Return the blocks of the pieces work(piece, piece of the same place in other blocks, *state)."""
-        of_others = iter([piece for block in other.blocks for piece in block])
-        return self._with(
-            [self._kept(work(piece, next(of_others), *state)) for block in self.blocks for piece in block]
-        )
+        pairs = [pair for two in zip(self.blocks, other.blocks, strict=True) for pair in zip(*two, strict=True)]
+        return self._with([self._kept(work(*pair, *state)) for pair in pairs])
 
     def collected(
         self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
