@@ -19,6 +19,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -179,7 +180,8 @@ def run_all(sets, systems, seconds):
                 continue
             command = [python, __file__, "--one", name, system, str(seconds), str(path)]
             try:
-                subprocess.run(command, check=True, timeout=LIMIT + 60)
+                with tempfile.TemporaryDirectory() as folder:  # for what CatBoost writes when FLAML runs it
+                    subprocess.run(command, check=True, timeout=LIMIT + 60, cwd=folder)
             except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
                 # It comes last here.
                 _write(path, {"data": name, "system": system, "seconds": None, "error": None, "log-loss": None})
