@@ -3,9 +3,52 @@
 import ast
 import builtins
 import doctest
+import re
+import sys
+import tomllib
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+# Packages whose modules have another name.
+MODULES = {"scikit-learn": "sklearn", "imbalanced-learn": "imblearn"}
+
+
+def installed_with_all():
+    """The modules that the wheel with the extra "all" brings, as far as they are named."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    (everything,) = extras["all"]
+    names = re.search(r"\[(.*)\]", everything)[1].split(",")
+    needed = [*project["dependencies"], *(one for name in names for one in extras[name])]
+    found = {re.match(r"[\w-]+", one)[0] for one in needed}
+    return {MODULES.get(name, name) for name in found} | {"outputcodes"} | sys.stdlib_module_names
+
+
+def code_of(path):
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return text
+    return "".join(example.source for example in doctest.DocTestParser().get_examples(text))
+
+
+PAGES = [*DOCS.glob("*.md"), ROOT / "README.md"]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_page_says_how_to_install_what_its_examples_import(path):
+    imported = set()
+    for node in ast.walk(ast.parse(code_of(path))):
+        if isinstance(node, ast.Import):
+            imported |= {one.name.split(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module.split(".")[0])
+    packages = {module: name for name, module in MODULES.items()}
+    text = path.read_text(encoding="utf-8")
+    for module in imported - installed_with_all():
+        assert f"pip install {packages.get(module, module)}" in text
 
 
 def test_each_python_session_of_the_first_hour_stands_alone():

@@ -23,6 +23,7 @@ from outputcodes.decoders import Decoder, LossBased
 from outputcodes.learners import LEARNERS, KernelSVM
 
 pd = pytest.importorskip("pandas")
+runtime = pytest.importorskip("onnxruntime")
 
 
 @pytest.mark.parametrize("learner", ["stumps", "tree", "boosted-trees", "ridge"])
@@ -66,6 +67,22 @@ def test_tables_with_missing_values_and_new_categories(agree, learner):
     model = build(schema, learner, probability="softmax").fit(schema.conform(frame[:60]), y[:60])
     frame.loc[61, "skin"], frame.loc[62, "mass"] = "blue", 1e200
     agree(model, schema.conform(frame))
+
+
+def test_a_table_as_pandas_reads_it(tmp_path):
+    """With the schema, dates may be text, codes may be numbers, and there may be other columns, as for `predict`."""
+    frame, y = table()
+    frame = frame.drop(columns="size").assign(code=[7, 12] * 45, id=np.arange(len(frame)))
+    schema = infer(frame.drop(columns="id").astype({"code": str}), "class")
+    model = build(schema, "ridge").fit(schema.conform(frame), y)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    new = pd.read_csv(tmp_path / "new.csv")
+    inputs = onnx_inputs(new, schema)
+    assert {name: values.dtype.kind for name, values in inputs.items()} == dict(
+        mass="f", skin="O", picked="i", code="O"
+    )
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_array_equal(session.run(["label"], inputs)[0], model.predict(schema.conform(new)))
 
 
 def test_a_table_in_its_own_types(agree):

@@ -60,11 +60,21 @@ def register() -> None:
     _room("converters").register()
 
 
-def onnx_inputs(X: Any) -> dict[str, NDArray[Any]]:
+def onnx_inputs(X: Any, schema: Any = None) -> dict[str, NDArray[Any]]:
     """Return rows as the inputs of an exported model: a matrix "X", or one matrix (n, 1) for each column of a table.
 
     Dates become microseconds since 1970, and missing categories empty texts.
 
+    Parameters
+    ----------
+    X : array or data frame
+    schema : outputcodes.app.tables.Schema, optional
+        That of the table of the training, as `persistence.load(...)` returns it in the manifest. The columns are then
+        read as `outputcodes predict` reads them: dates and categories may be written in any way, and columns that the
+        model does not know are left out.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> inputs = onnx_inputs(pd.DataFrame({"x": [1.5], "day": pd.to_datetime(["1970-01-02"]), "colour": [None]}))
     >>> {name: values.tolist() for name, values in inputs.items()}
@@ -72,6 +82,7 @@ def onnx_inputs(X: Any) -> dict[str, NDArray[Any]]:
     """
     if not hasattr(X, "columns"):
         return {"X": np.asarray(X)}
+    X = X if schema is None else schema.conform(X)
     return {str(name): _as_tensor(X[name])[:, None] for name in X.columns}
 
 
