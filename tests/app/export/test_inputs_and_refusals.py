@@ -78,9 +78,8 @@ def test_a_table_as_pandas_reads_it(tmp_path):
     frame.to_csv(tmp_path / "new.csv", index=False)
     new = pd.read_csv(tmp_path / "new.csv")
     inputs = onnx_inputs(new, schema)
-    assert {name: values.dtype.kind for name, values in inputs.items()} == dict(
-        mass="f", skin="O", picked="i", code="O"
-    )
+    kinds = {name: values.dtype.kind for name, values in inputs.items()}
+    assert kinds == {"mass": "f", "skin": "O", "picked": "i", "code": "O"}
     session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
     np.testing.assert_array_equal(session.run(["label"], inputs)[0], model.predict(schema.conform(new)))
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -13,7 +13,11 @@ from outputcodes import AdaBoostMH, AdaBoostOC, GradientBoost, OutputCodeClassif
 from outputcodes.app import tables
 from outputcodes.app.report import answers, explain
 from outputcodes.app.run import build
+from outputcodes.app.run.race.winner import view_of
 from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, KernelSVM
+from outputcodes.selection import Race
+from outputcodes.selection.race import views
+from outputcodes.selection.race.blend import Blend
 
 iris = load_iris(as_frame=True)
 X, y = iris.data, iris.target_names[iris.target]
@@ -139,3 +143,54 @@ def test_categories_are_named_as_the_table_has_them():
         features = explain(model, table.frame.iloc[0]).features
         assert features[0][0] == "skin = red"
         assert {name.split(" = ")[0] for name, _ in features} <= {"skin", "mass"}
+
+
+def table_with_others():
+    """A table with a category, and a column that models don't read in front."""
+    frame = X.assign(colour=np.where(np.arange(len(X)) % 2, "red", "blue"))
+    return frame, pd.concat([pd.Series(range(len(X)), name="id"), frame], axis=1)
+
+
+@pytest.mark.parametrize("learner", ["ridge", "gradient-boost"])
+def test_columns_that_the_model_does_not_read_change_no_name(learner):
+    frame, more = table_with_others()
+    model = build(tables.infer(frame), learner).fit(frame, y)
+    own, found = explain(model, frame.iloc[[70]]), explain(model, more.iloc[[70]])
+    assert own.features
+    assert found.features == own.features
+
+
+RACED = {
+    "coded": (lambda kinds: views.as_numbers(None, kinds), OutputCodeClassifier("ridge", code="dense", random_state=0)),
+    "trees": (views.as_codes, GradientBoost(10, categorical_features=[4])),
+    "linear": (lambda kinds: views.as_numbers(None, kinds), LogisticRegression(max_iter=1000)),
+}
+
+
+@pytest.mark.parametrize("name", RACED)
+def test_an_average_of_one_model_is_explained_as_this_model(name):
+    frame, more = table_with_others()
+    view, classifier = RACED[name]
+    plain, numbers = views.plain_table(frame), np.searchsorted(iris.target_names, y)
+    inner = Pipeline([("table", view(views.kinds_of(plain))), ("classifier", classifier)]).fit(plain, numbers)
+    blend = Blend([inner], [2.0], [0.01], [1.0], list(iris.target_names))
+    schema = tables.infer(frame)
+    model = make_pipeline(view_of(schema), blend)
+    asked, alone = answers(model, more), answers(inner, plain)
+    np.testing.assert_allclose(asked.probabilities, model.predict_proba(more), rtol=1e-12)
+    np.testing.assert_array_equal(asked.classes[asked.predicted], model.predict(more))
+    if name == "coded":
+        np.testing.assert_array_equal(asked.margins, alone.margins)
+    np.testing.assert_array_equal(asked.parts.parts(70, 2, 1), alone.parts.parts(70, 2, 1))
+    # By the names and values of the table, which the model inside does not know.
+    found = explain(model, more.iloc[[70]])
+    assert {feature.split(" = ")[0] for feature, _ in found.features} <= set(frame.columns)
+    assert any(feature == f"petal width (cm) = {X.iloc[70, 3]}" for feature, _ in found.features)
+    assert ("The probability of" in found.summary()) == (name != "coded")
+
+
+def test_a_race_is_explained_by_the_columns_that_it_was_run_on():
+    frame, more = table_with_others()
+    race = Race(time_limit=None, contestants=["maxent"], random_state=0).fit(frame, y)
+    assert explain(race, more.iloc[[70]]).features == explain(race, frame.iloc[[70]]).features
+    assert explain(race, frame.iloc[[70]]).features

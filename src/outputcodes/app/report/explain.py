@@ -97,11 +97,19 @@ class Explanation:
         if self.scores is not None and self.rival is not None:
             ahead = float(self.scores[self.predicted] - self.scores[self.rival])
             parts.append(
-                f"The score of {label[self.predicted]} is {ahead:.3g} above that of {label[self.rival]}{self._turn()}."
+                f"The {self._score} of {label[self.predicted]} is {ahead:.3g} above that of "
+                f"{label[self.rival]}{self._turn()}."
             )
         if self.features and self.rival is not None:
             parts.append(self._moved(label[self.predicted], label[self.rival]))
         return " ".join(parts)
+
+    @property
+    def _score(self) -> str:
+        """What a score is."""
+        if self.scores is None or self.probabilities is None:
+            return "score"
+        return "probability" if np.array_equal(self.scores, self.probabilities) else "score"
 
     def _moved(self, predicted: str, rival: str) -> str:
         """Which features speak for the prediction, and which against it."""
@@ -125,7 +133,7 @@ class Explanation:
         assert self.scores is not None
         order: list[int] = np.argsort(-self.scores, kind="stable")[:5].tolist()
         order += [c for c in (self.truth, self.rival) if c is not None and c not in order]
-        headings, rows = ["class", "score"], [[self._label(c), f"{self.scores[c]:.4g}"] for c in order]
+        headings, rows = ["class", self._score], [[self._label(c), f"{self.scores[c]:.4g}"] for c in order]
         if self.margins is not None and self.code is not None:
             headings += ["agree", "contradict"]
             for row, product in zip(rows, self.code[order] * self.margins, strict=True):
@@ -148,8 +156,9 @@ class Explanation:
         headings, rows, true = self._table()
         width = max(len(name) for name, *_ in [headings, *rows])
         lines.append("")
+        widths = (max(10, len(self._score)), 6, 10)
         for (name, *cells), mark in zip([headings, *rows], [False, *true], strict=True):
-            numbers = "".join(f"  {cell:>{w}}" for cell, w in zip(cells, (10, 6, 10), strict=False))
+            numbers = "".join(f"  {cell:>{w}}" for cell, w in zip(cells, widths, strict=False))
             lines.append(f"{name:<{width}}{numbers}" + ("  ← truth" if mark else ""))
         if self.lead is not None and self.rival is not None:
             top = [s for s in np.argsort(-np.abs(self.lead), kind="stable")[:5] if self.lead[s]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ MOST_NAMED = 3
 LONGEST_NAME = 40
 # Parts below this share of the largest say nothing.
 NEGLIGIBLE = 1e-3
+# "3", "numbers__3" or "categories__3_red".
+PLACE = re.compile(r"(?:numbers__|categories__)?(?P<number>\d+)(?P<category>_.*)?", re.DOTALL)
 
 
 class FeatureParts:
@@ -84,6 +87,21 @@ class FeatureParts:
             if exact or name == f"{column}_{value}":
                 return f"{shorten(column, LONGEST_NAME)} = {shorten(in_a_word(value), LONGEST_NAME)}"
         return shorten(name, LONGEST_NAME)
+
+
+def named_by_column(features: list[str] | None, columns: list[str] | None) -> list[str] | None:
+    """Return the names of features by the columns of the table; the models of a race call these by their places.
+
+    >>> named_by_column(["numbers__1", "categories__0_red", "text_0"], ["colour", "size"])
+    ['size', 'colour_red', 'text_0']
+    """
+    if features is None or columns is None:
+        return features
+    places = [PLACE.fullmatch(name) for name in features]
+    return [
+        name if place is None else columns[int(place["number"])] + (place["category"] or "")
+        for name, place in zip(features, places, strict=True)
+    ]
 
 
 def _numbers(X: Any, i: int) -> Array | None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -15,19 +12,14 @@ from sklearn.pipeline import Pipeline
 from outputcodes._ground import progress
 from outputcodes._ground.folds import Rows
 from outputcodes.app.report import Answers, answers, permuted_columns, race_data, report_data, write_report
-from outputcodes.app.report.features import FeatureParts
 from outputcodes.app.report.importance import seconds_per_row
 from outputcodes.app.run.finishing import REPORTED_ROWS, pictures
 from outputcodes.app.run.race.results import is_split
 from outputcodes.app.run.race.winner import in_folds, model_of, view_of
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.writing import REPORT
-from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.selection import Race, Result, Results
-from outputcodes.selection.race.views import plain_table
 
-# "3", "numbers__3" or "categories__3_red".
-PLACE = re.compile(r"(?:numbers__|categories__)?(?P<number>\d+)(?P<category>_.*)?", re.DOTALL)
 # The share of the time that answers may take, the rest is for the columns; predictions of a row that it has time for.
 ANSWERS_SHARE, MOST_SECONDS, PREDICTIONS = 0.3, 30.0, 3
 # In less than these seconds nothing is looked at closely.
@@ -126,36 +118,6 @@ def _asked(model: Pipeline, source: Source, rows: Rows) -> Answers:
     y = source.table.target.to_numpy()
     rows = rows[np.isin(y[rows], model.classes_)]
     frame = source.table.frame.iloc[rows]
-    blend = model[-1]
-    title = " + ".join(type(one[-1]).__name__ for one in blend.models)
-    asked = answers(model, frame, y[rows], title=title, images=pictures(frame))
-    inner = blend.models[0]
-    if len(blend.models) > 1 or not isinstance(inner[-1], DecodingClassifier):
-        return asked
-    given = model[:-1].transform(frame)
-    coded = answers(inner, plain_table(given), title=" ".join(repr(inner[-1]).split()))
-    if (coded.predicted != asked.predicted).any():
-        return asked
-    # The labels and the calibrated probabilities are those of the whole; columns and scores those of the code.
-    return replace(
-        coded,
-        classes=asked.classes,
-        truth=asked.truth,
-        probabilities=asked.probabilities,
-        names=asked.names,
-        images=asked.images,
-        inputs=asked.inputs,
-        parts=_named_parts(coded.parts, [str(name) for name in given.columns], asked.inputs),
-    )
-
-
-def _named_parts(parts: FeatureParts | None, columns: list[str], inputs: Any) -> FeatureParts | None:
-    """The parts of features by the names of the columns; the models of a race call these by their places."""
-    if parts is None or parts.names is None:
-        return None if parts is None else FeatureParts(parts.model, parts.X, None, inputs)
-    places = [PLACE.fullmatch(name) for name in parts.names]
-    names = [
-        name if place is None else columns[int(place["number"])] + (place["category"] or "")
-        for name, place in zip(parts.names, places, strict=True)
-    ]
-    return FeatureParts(parts.model, parts.X, names, inputs)
+    models = [one[-1] for one in model[-1].models]
+    title = " + ".join(type(one).__name__ for one in models) if models[1:] else " ".join(repr(models[0]).split())
+    return answers(model, frame, y[rows], title=title, images=pictures(frame))
