@@ -328,6 +328,32 @@ def test_missing_labels_of_parquet_and_of_frames_are_counted(tmp_path):
     assert read(tmp_path / "t.parquet").notes == tables.from_frame(frame[["x"]], frame["class"]).notes == expected
 
 
+@pytest.mark.parametrize("n", [100, 1500])
+def test_a_slip_of_typing_in_a_column_of_numbers_is_named(tmp_path, n):
+    """Of more than a thousand different values it would be left out as text, of fewer it is a category."""
+    cells = [str(1000 + i) for i in range(n)]
+    cells[6], cells[7] = "", "1,5OO"
+    path = tmp_path / "t.csv"
+    # The first row has no label: rows are counted as in the file.
+    path.write_text(
+        "weight,class\n" + "".join(f'"{cell}",{"ab"[i % 2] if i else ""}\n' for i, cell in enumerate(cells))
+    )
+    unlabelled, note = read(path).notes
+    assert "'weight' is " + ("read as a category" if n == 100 else "left out as text") in note
+    assert f"{n - 3} of its {n - 2} different values are numbers, and row 8 has '1,5OO'" in note
+    assert note not in read(path, categorical=["weight"]).notes
+    rows[7] = "1500,b\n"
+    path.write_text("weight,class\n" + "".join(rows))
+    assert len(read(path).notes) == 1
+
+
+@pytest.mark.parametrize("codes", [["1", "2", "X"], [*map(str, range(30)), "A1", "B2"], ["7"] * 30 + ["other"]])
+def test_categories_of_which_many_are_numbers_are_no_slips(tmp_path, codes):
+    path = tmp_path / "t.csv"
+    path.write_text("ward,class\n" + "".join(f"{code},{label}\n" for code in codes for label in "abc"))
+    assert read(path).notes == ()
+
+
 def test_measurements_are_no_labels(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,price\n" + "".join(f"{i},{i / 7:.3f}\n" for i in range(30)))

@@ -20,7 +20,7 @@ from outputcodes.app import persistence
 from outputcodes.app.run.fitting_blocks import fit_blocks, reads_blocks
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
-from outputcodes.app.run.race.winner import LEFT_TO_SAVE, RACE_SECONDS, facts_of, model_of, race_on
+from outputcodes.app.run.race.winner import LEFT_TO_SAVE, RACE_SECONDS, facts_of, model_of, never_tested, race_on
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name, uses_device
 from outputcodes.app.run.tuning import tuned_parameters
@@ -128,7 +128,8 @@ def fit_file(
     if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
         race = race_on(table, left * (1 - LEFT_TO_SAVE), device=device, seed=seed, n_jobs=n_jobs)
-        told = {"notes": list(table.notes)} if table.notes else {}
+        notes = [*table.notes, *never_tested(table)]
+        told = {"notes": notes} if notes else {}
         raced = model_of(race, table.schema)
         summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **told)
         return _saved(raced, summary, table, out)

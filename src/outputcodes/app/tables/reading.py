@@ -15,7 +15,13 @@ from outputcodes.app.tables.formats import LABEL, frames, missing_words
 from outputcodes.app.tables.ordering import order_of
 from outputcodes.app.tables.request import Dialect, Types, other_separator
 from outputcodes.app.tables.schema import Schema, as_text, infer, labels
-from outputcodes.app.tables.unusual import check_classes, unlabelled_rows, unusual_columns, unusual_target
+from outputcodes.app.tables.unusual import (
+    almost_numbers,
+    check_classes,
+    unlabelled_rows,
+    unusual_columns,
+    unusual_target,
+)
 
 # Names of the target column if none is given.
 USUAL_TARGETS = ("target", "class", LABEL)
@@ -145,7 +151,7 @@ def read(
     texts = [*categorical, *features.select_dtypes("category").columns]
     features = features.assign(**{name: as_text(features[name]) for name in texts})
     parts = None if split is None else frame[split]
-    table = from_frame(features, frame[target], split=parts, order=order, schema=schema, source=path)
+    table = from_frame(features, frame[target], split=parts, order=order, categorical=texts, schema=schema, source=path)
     if group is not None:
         table = replace(table, group=_groups(frame[group], table.target.index, path))
     if identifier is not None:
@@ -162,6 +168,7 @@ def from_frame(
     *,
     split: Any = None,
     order: Sequence[str] | None = None,
+    categorical: Iterable[str] = (),
     schema: Schema | None = None,
     source: object = "The table",
 ) -> Table:
@@ -176,6 +183,8 @@ def from_frame(
         Tells training rows from others.
     order : sequence of str, optional
         The classes from the lowest to the highest; None is the order of the target, if it is an ordered categorical.
+    categorical : iterable of str
+        Columns of text that are known to be categories, though most of it may be numbers.
     schema : Schema, optional
         That of the training table, which this one must match.
     source : object
@@ -207,7 +216,11 @@ def from_frame(
     unlabelled = int((~labelled).sum())
     notes: tuple[str, ...] = (unlabelled_rows(unlabelled),) if unlabelled else ()
     if known is None:
-        notes += (*unusual_target(y, target.name), *unusual_columns(schema, len(y)))
+        doubtful = [column for column in schema.columns if column.name not in set(categorical)]
+        almost = almost_numbers(replace(schema, columns=tuple(doubtful)), features, list(conformed.index))
+        others = tuple(column for column in schema.columns if column.name not in almost)
+        notes += (*unusual_target(y, target.name), *almost.values())
+        notes += unusual_columns(replace(schema, columns=others), len(y))
     return Table(conformed, y, parts, schema, unlabelled, notes)
 
 

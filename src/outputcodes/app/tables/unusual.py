@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outputcodes._ground.words import quoted
+from outputcodes._ground.words import quoted, shorten
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema
+from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, as_text
 
 # A column with more categories than this, and than half the rows, is reported: identifiers, or numbers as text.
 MANY_CATEGORIES = 20
 # With so many different whole numbers, and in more than half the rows, a target may be a measurement.
 MANY_WHOLE_NUMBERS = 10
 DECIMAL_COMMA = r"[-+]?\d*,\d+"
+# Text in which so many different values are numbers, and this share of all, is a column of numbers with slips of typing.
+FEWEST_NUMBERS, SHARE_OF_NUMBERS = 20, 0.95
 COMMAS = "for a decimal comma, use decimal=',' (--decimal ,)"
 
 
@@ -27,6 +29,35 @@ def unlabelled_rows(number: int, words: Mapping[str, int] | None = None) -> str:
     ordered = sorted((words or {}).items(), key=lambda item: -item[1])
     counted = ", ".join(f"{repr(word) if word else 'empty'} {count}" for word, count in ordered)
     return f"{number} row{'s' if number > 1 else ''} without a label left out{f' ({counted})' if counted else ''}."
+
+
+def almost_numbers(schema: Schema, frame: Any, rows: Sequence[int]) -> dict[str, str]:
+    """Return a note, by column, on text whose values are numbers but for a few; `rows` are the numbers of its rows.
+
+    >>> import pandas as pd
+    >>> from outputcodes.app.tables import infer
+    >>> frame = pd.DataFrame({"weight": [*map(str, range(1400, 1450)), "1,5OO"], "code": ["1", "2", "X"] * 17})
+    >>> print(*almost_numbers(infer(frame), frame, range(1, 52)).values())
+    'weight' is read as a category, but 50 of its 51 different values are numbers, and row 51 has '1,5OO'. Correct what
+    is not a number, or leave it empty. If these are categories: tables.read(..., categorical=['weight']).
+    """
+    import pandas as pd
+
+    notes = {}
+    for column in schema.columns:
+        if column.kind not in ("category", "text"):
+            continue
+        values = as_text(frame[column.name]).reset_index(drop=True).dropna().drop_duplicates()
+        others = values[pd.to_numeric(values, errors="coerce").isna()]
+        numbers = len(values) - len(others)
+        if len(others) and numbers >= max(FEWEST_NUMBERS, SHARE_OF_NUMBERS * len(values)):
+            name, taken = column.name, "read as a category" if column.kind == "category" else "left out as text"
+            notes[name] = (
+                f"{name!r} is {taken}, but {numbers} of its {len(values)} different values are numbers, and row "
+                f"{rows[others.index[0]]} has {shorten(others.iloc[0])!r}. Correct what is not a number, or leave it "
+                f"empty. If these are categories: tables.read(..., categorical=[{name!r}])."
+            )
+    return notes
 
 
 def unusual_columns(schema: Schema, n: int) -> tuple[str, ...]:

@@ -167,3 +167,17 @@ def test_the_best_so_far_is_written_as_often_as_it_costs_little(iris, monkeypatc
 def test_who_takes_no_part_is_told(iris, name, message):
     with pytest.raises(ValueError, match=message):
         race_table(Source("iris", iris, cross_validation(iris.target, 3)), [name])
+
+
+def test_classes_that_are_never_tested_are_named(iris, tmp_path):
+    frame = pd.concat([iris.frame, iris.frame.iloc[[0, 0]]], ignore_index=True)
+    labels = pd.Series([*np.array(["a", "b", "c"])[iris.target], "solo", "single"], name="class")
+    table = tables.from_frame(frame, labels)
+    source = Source("iris", table, cross_validation(labels, 2))
+    outcome = race_table(source, ["ridge"], time_limit=None, out=tmp_path / "out")
+    told = "One row only: 'single', 'solo'. They are trained on and never tested"
+    assert any(told in note for note in outcome.notes)
+    assert len(outcome.race.finalist_losses_) == 150
+    frame.assign(**{"class": labels}).to_csv(tmp_path / "t.csv", index=False)
+    _, summary = fit_file(str(tmp_path / "t.csv"), tmp_path / "model.skops", time_limit=1)
+    assert any(told in note for note in summary["notes"])

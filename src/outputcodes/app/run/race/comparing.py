@@ -19,7 +19,7 @@ from outputcodes.app.run.fitting import FEW_ROWS, class_shares, training_summary
 from outputcodes.app.run.race import journal as lines
 from outputcodes.app.run.race.details import write_race_report
 from outputcodes.app.run.race.results import is_split, notes_on, rows_of, tested_on
-from outputcodes.app.run.race.winner import facts_of, in_folds, model_of, race_on, savable_contestants
+from outputcodes.app.run.race.winner import facts_of, in_folds, model_of, never_tested, race_on, savable_contestants
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.writing import MODEL, RESULTS
 from outputcodes.selection import Journal, Race, Result, Results
@@ -152,7 +152,8 @@ def race_table(
         tested = None if saver is None else saver.tested
         if tested is None and train is not None:
             tested = tested_on(race, source)
-        notes = [*kept.notes, *source.table.notes, *notes_on(race, rows, tested, trained)]
+        found = [*never_tested(source.table, train), *notes_on(race, rows, tested, trained)]
+        notes = [*kept.notes, *source.table.notes, *found]
         if folder is not None:
             write_race_report(folder, source, race, rows, notes, tested, seconds=clock.left - 0.5, seed=seed)
     table = source.table

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from outputcodes._ground.folds import Rows
 from outputcodes._ground.validation import unknown_name
+from outputcodes._ground.words import quoted
 from outputcodes.app.run.systems import learners_and_systems
 from outputcodes.app.tables import AsNumbersAndCategories, Schema, Table, errors
 from outputcodes.selection import CONTESTANTS, Race
@@ -60,6 +61,24 @@ def race_on(
     groups = None if table.group is None else table.group.to_numpy()[some]
     X, y = view_of(table.schema).transform(table.frame.iloc[some]), table.target.to_numpy()[some]
     return race.fit(X, y, groups=groups, recorder=recorder, cluster=cluster)
+
+
+def never_tested(table: Table, rows: Rows | None = None) -> list[str]:
+    """Return a note on the classes that have one row among those of a race, unless its folds keep groups together.
+
+    >>> import pandas as pd
+    >>> from outputcodes.app.tables import from_frame
+    >>> never_tested(from_frame(pd.DataFrame({"x": range(5)}), pd.Series([*"aabbc"])))
+    ["One row only: 'c'. It is trained on and never tested, so that the error says nothing about this class."]
+    """
+    counts = (table.target if rows is None else table.target.iloc[rows]).value_counts()
+    alone = sorted(counts.index[counts == 1])
+    if not alone or table.group is not None:
+        return []
+    it, this = ("It is", "this class") if len(alone) == 1 else ("They are", "these classes")
+    return [
+        f"One row only: {quoted(alone)}. {it} trained on and never tested, so that the error says nothing about {this}."
+    ]
 
 
 def savable_contestants(names: Sequence[str] | None, k: int) -> list[str]:
