@@ -335,10 +335,9 @@ def test_a_slip_of_typing_in_a_column_of_numbers_is_named(tmp_path, n):
     cells[6], cells[7] = "", "1,5OO"
     path = tmp_path / "t.csv"
     # The first row has no label: rows are counted as in the file.
-    path.write_text(
-        "weight,class\n" + "".join(f'"{cell}",{"ab"[i % 2] if i else ""}\n' for i, cell in enumerate(cells))
-    )
-    unlabelled, note = read(path).notes
+    rows = [f'"{cell}",{"ab"[i % 2] if i else ""}\n' for i, cell in enumerate(cells)]
+    path.write_text("weight,class\n" + "".join(rows))
+    _, note = read(path).notes
     assert "'weight' is " + ("read as a category" if n == 100 else "left out as text") in note
     assert f"{n - 3} of its {n - 2} different values are numbers, and row 8 has '1,5OO'" in note
     assert note not in read(path, categorical=["weight"]).notes

@@ -131,8 +131,10 @@ def test_rare_categories_share_an_indicator(agree):
 def test_systems_of_scikit_learn_alone(agree, name):
     frame, target = fruits()
     table = from_frame(frame, target)
-    model = build(table.schema, name)
-    agree(model.fit(table.frame, target), new_rows(table.frame))
+    # A row of the training has a distance of 0 to itself but for rounding: others are predicted.
+    train = np.arange(len(target)) % 2 == 0
+    model = build(table.schema, name).fit(table.frame[train], target[train])
+    agree(model, new_rows(table.frame[~train]))
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -33,6 +33,7 @@ from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.direct import MulticlassSVC, NearestCentroids
 from outputcodes.learners import LEARNERS
 from outputcodes.learners.names import default_learner
+from outputcodes.selection import CONTESTANTS
 from outputcodes.selection.measure import fixed_code
 
 # From so many rows on, stumps look for thresholds among quantiles.
@@ -68,6 +69,11 @@ SYSTEMS: dict[str, System] = {
     "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING)),
     "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING)),
     "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING)),
+    # Contestants of races, to be fitted again by their names.
+    **{
+        name: System(CONTESTANTS[name].make, Planning(tried=False))
+        for name in ("random-forest", "extra-trees", "neighbours")
+    },
 }
 
 

@@ -15,7 +15,7 @@ MANY_CATEGORIES = 20
 # With so many different whole numbers, and in more than half the rows, a target may be a measurement.
 MANY_WHOLE_NUMBERS = 10
 DECIMAL_COMMA = r"[-+]?\d*,\d+"
-# Text in which so many different values are numbers, and this share of all, is a column of numbers with slips of typing.
+# Text of which so many different values are numbers, and this share of all, is numbers with slips of typing.
 FEWEST_NUMBERS, SHARE_OF_NUMBERS = 20, 0.95
 COMMAS = "for a decimal comma, use decimal=',' (--decimal ,)"
 
