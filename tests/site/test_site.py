@@ -159,3 +159,12 @@ def test_the_search_finds(browser, site, words, found):
     while time.monotonic() < deadline and not any(found in one for one in browser.ask(links)):
         time.sleep(0.2)
     assert any(found in one for one in browser.ask(links))
+
+
+@pytest.mark.parametrize("name", [*MAIN, "onnx", "api/names/outputcodes.app.export.onnx_inputs"])
+def test_nothing_is_cut_on_a_phone(browser, site, name):
+    """Headings and signatures go on in the next line; what is wider than the page, such as code, scrolls by itself."""
+    browser.open(site / f"{name}.html", width=400)
+    cut = "[...document.querySelectorAll('.bd-article :is(h1, h2, h3, dt.sig, p, li)')]"
+    cut += ".filter(e => e.getBoundingClientRect().width && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    assert browser.ask(cut) == []
