@@ -6,8 +6,10 @@ import os
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+from sphinx.util.nodes import make_refnode
 
 matplotlib.use("Agg")
 # A picture of a gallery is drawn with what the script gives, and nothing else.
@@ -111,7 +113,20 @@ def is_foreign(app: object, what: str, name: str, thing: object, skip: bool, opt
     return True if (getattr(thing, "__module__", None) or "").startswith("sklearn.") else None
 
 
-def setup(app: object) -> None:
+def by_last_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
+    """Link a name without its module, such as `KernelSVM`, if one public class or function is called so."""
+    target = node.get("reftarget", "")
+    names = env.get_domain("py").objects.items()
+    kinds = ("class", "function", "exception", "module")
+    named = [one for name, one in names if name.rpartition(".")[2] == target and not one.aliased]
+    found = [one for one in named if one.objtype in kinds]
+    if node.get("refdomain") != "py" or len(found) != 1:
+        return None
+    return make_refnode(app.builder, node["refdoc"], found[0].docname, found[0].node_id, shown)
+
+
+def setup(app: Any) -> None:
     """Run the hook before numpydoc reads the sections, with priority 500."""
-    app.connect("autodoc-skip-member", is_foreign)  # type: ignore[attr-defined]
-    app.connect("autodoc-process-docstring", plain, priority=400)  # type: ignore[attr-defined]
+    app.connect("missing-reference", by_last_name)
+    app.connect("autodoc-skip-member", is_foreign)
+    app.connect("autodoc-process-docstring", plain, priority=400)

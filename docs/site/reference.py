@@ -65,7 +65,7 @@ def pages() -> dict[str, str]:
         sentence = (inspect.getdoc(importlib.import_module(module)) or "").split("\n\n")[0].replace("\n", " ")
         table = "\n".join(f"   {name}" for name in names)
         texts[f"api/{module}.rst"] = (
-            f"{module}\n{'=' * len(module)}\n\n{sentence}\n\n.. currentmodule:: {module}\n\n"
+            f"{module}\n{'=' * len(module)}\n\n.. module:: {module}\n\n{sentence}\n\n"
             f".. autosummary::\n   :toctree: names\n   :nosignatures:\n\n{table}\n"
         )
     entries = "\n".join(f"   {module}" for module in listed)

@@ -105,6 +105,20 @@ def test_names_of_parameters_are_set_in_bold(site):
     assert "OutputCodeClassifier.get_params" not in text
 
 
+def test_a_class_begins_with_what_a_user_calls(site):
+    text = (site / "api" / "names" / "outputcodes.OutputCodeClassifier.html").read_text(encoding="utf-8")
+    signatures = [re.sub(r"<[^>]+>|\s", "", one) for one in re.findall(r'<dt class="sig.*?</dt>', text, re.S)]
+    called = [one.partition("(")[0] for one in signatures[1:6]]
+    assert called == ["fit", "predict", "predict_proba", "decision_function", "score"]
+    assert signatures[3].startswith("predict_proba(X)")
+
+
+def test_names_without_their_modules_and_modules_are_links(site):
+    links = page(site / "api" / "names" / "outputcodes.OutputCodeClassifier.html").links
+    assert any(link.endswith("#outputcodes.learners.KernelSVM") for link in links)
+    assert any(link.endswith("#module-outputcodes.learners") for link in links)
+
+
 def test_the_gallery_answers_a_dozen_questions_with_pictures(site):
     scripts = [path.stem for path in (ROOT / "examples" / "gallery").glob("*.py")]
     assert len(scripts) >= 12
