@@ -34,7 +34,7 @@ def code_of(path):
     return "".join(example.source for example in doctest.DocTestParser().get_examples(text))
 
 
-PAGES = [*DOCS.glob("*.md"), ROOT / "README.md"]
+PAGES = [*DOCS.glob("*.md"), ROOT / "README.md", *(ROOT / "examples").rglob("*.py")]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -71,6 +71,7 @@ def pages() -> dict[str, str]:
     entries = "\n".join(f"   {module}" for module in listed)
     texts["api/index.rst"] = (
         "API reference\n=============\n\nEvery public class and function, with an example that the tests run.\n\n"
+        "What other packages add to them, such as prediction sets: :doc:`/neighbours`.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{entries}\n"
     )
     return texts

@@ -1,5 +1,6 @@
 """Permutation importance, set_output and polars: features keep their names from a frame to the importances.
 
+pip install polars
 python examples/neighbours/importances.py
 """
 

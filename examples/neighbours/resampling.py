@@ -1,5 +1,6 @@
 """imbalanced-learn: resampling before a code is trained, in a pipeline.
 
+pip install imbalanced-learn
 python examples/neighbours/resampling.py
 """
 

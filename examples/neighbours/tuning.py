@@ -1,5 +1,6 @@
 """optuna: a search over learners, codes and their parameters.
 
+pip install optuna
 python examples/neighbours/tuning.py
 """
 

@@ -76,6 +76,13 @@ def test_the_version(run):
     assert "Multiclass classification by output codes." in run("--help").out
 
 
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["compare", "--help"]])
+def test_flags_take_no_value(run, words):
+    done = run(*words)
+    assert "--help" in done.out
+    assert "bool" not in done.out.lower()
+
+
 def test_an_unknown_verb(run):
     done = run("comapre")
     assert done.code == 2

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from outputcodes import __version__
 
@@ -23,7 +23,23 @@ VERBS = {
 }
 
 
-class Verbs(TyperGroup):
+class PlainFlags:
+    """A command whose help shows flags without a type: they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all arguments and options, `--help` included."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+        return found
+
+
+class Verb(PlainFlags, TyperCommand):
+    """One of the commands."""
+
+
+class Verbs(PlainFlags, TyperGroup):
     """The commands: those in the table until one is called, which is then the real one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -35,7 +51,7 @@ class Verbs(TyperGroup):
 def command(name: str) -> Any:
     """Import the module of a verb and return its command."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_show_locals=False)
-    alone.command(name)(getattr(import_module(f"outputcodes.app.cli.{name}"), name))
+    alone.command(name, cls=Verb)(getattr(import_module(f"outputcodes.app.cli.{name}"), name))
     return typer.main.get_command(alone)
 
 

@@ -100,13 +100,14 @@ def _of_columns(errors: NDArray[np.float64]) -> str:
     """The mean error, and the columns with the largest errors; those without errors are not named.
 
     >>> _of_columns(np.array([0.0, 0.25, 0.0])), _of_columns(np.zeros(2))
-    ('mean 8.33 %; largest in the columns 1 (25.00 %)', 'none in any of the 2 columns')
+    ('mean 8.33 %; largest in column 1 (25.00 %)', 'none in any of the 2 columns')
     """
     worst = [s for s in np.argsort(-errors, kind="stable")[:10] if errors[s] > 0]
     if not worst:
         return f"none in any of the {len(errors)} columns"
     named = ", ".join(f"{s} ({100 * errors[s]:.2f} %)" for s in worst)
-    return f"mean {100 * errors.mean():.2f} %; largest in the columns {named}"
+    where = "column" if len(worst) == 1 else "the columns"
+    return f"mean {100 * errors.mean():.2f} %; largest in {where} {named}"
 
 
 def _short(value: Any, share: bool = False) -> str:
