@@ -52,6 +52,7 @@ html_title = "outputcodes"
 html_show_sourcelink = False
 html_copy_source = False
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 html_theme_options = {
     "logo": {"text": "outputcodes"},
     "navbar_align": "left",

@@ -182,3 +182,19 @@ def test_nothing_is_cut_on_a_phone(browser, site, name):
     cut = "[...document.querySelectorAll('.bd-article :is(h1, h2, h3, dt.sig, p, li)')]"
     cut += ".filter(e => e.getBoundingClientRect().width && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
     assert browser.ask(cut) == []
+
+
+def test_code_is_copied_without_prompts_and_output(browser, site):
+    browser.open(site / "first-hour.html")
+    browser.ask("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    browser.ask("for (const button of document.querySelectorAll('button.copy')) { button.click(); } 0")
+    whole = (
+        "[...document.querySelectorAll('.bd-article div.highlight')].map(code => code.querySelector('pre').textContent)"
+    )
+    assert len(browser.ask(whole)) == browser.ask("document.querySelectorAll('button.copy').length")
+    session = browser.ask("typed('>>> def f():\\n...     return 1\\n...\\n>>> f()\\n1\\n')")
+    assert session == "def f():\n    return 1\n\nf()\n"
+    assert browser.ask("typed('pip install x\\n')") == "pip install x\n"
+    last = browser.ask(f"{whole}.at(-1)")
+    assert browser.ask("window.copied") == browser.ask(f"typed({last!r})")
+    assert ">>>" in last
