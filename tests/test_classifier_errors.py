@@ -10,11 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 
 from outputcodes import OutputCodeClassifier
+from outputcodes._ground.validation import WITH_NAN
 from outputcodes.codes import Dense, check_code
 from outputcodes.decoders import AccuracyWeighted, LossBased
-from outputcodes.learners import PerColumn
+from outputcodes.learners import LEARNERS, PerColumn
 
 X, y = load_iris(return_X_y=True)
 
@@ -76,6 +78,7 @@ def test_parameters(parameters, message):
         ((np.where(X > 7, np.inf, X), y), "infinity"),
         ((X, np.column_stack([y, y])), "1d array"),
         ((X, [None, *"ab" * 74, "a"]), "y has missing labels"),
+        ((X, [np.nan, *[0.0, 1.0] * 74, 0.0]), "y has missing labels"),
         ((X, np.array([np.nan, *"ab" * 74, "a"], dtype=object)), "y has missing labels"),
         ((X, pd.Series([pd.NA, *"ab" * 74, "a"], dtype="string")), "y has missing labels"),
     ],
@@ -83,6 +86,13 @@ def test_parameters(parameters, message):
 def test_data(data, message):
     with pytest.raises(ValueError, match=message):
         OutputCodeClassifier().fit(*data)
+
+
+def test_learners_that_accept_missing_values_are_named():
+    able = [name for name, make in LEARNERS.items() if get_tags(make()).input_tags.allow_nan]
+    assert set(able) == set(WITH_NAN)
+    with pytest.raises(ValueError, match=r"Input X contains NaN, and OutputCodeClassifier .* 'boosted-trees'"):
+        OutputCodeClassifier("ridge").fit(np.where(X > 7, np.nan, X), y)
 
 
 @pytest.mark.parametrize(

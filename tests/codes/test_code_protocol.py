@@ -122,6 +122,9 @@ def test_as_code_resolves_names_objects_and_arrays():
 def test_unknown_names_list_the_known_and_the_closest():
     with pytest.raises(ValueError, match=r"code='one_vs_all' is unknown; did you mean 'one-vs-all'\?.*all-pairs"):
         as_code("one_vs_all")
+    for elsewhere, here in {"ovo": "all-pairs", "one-vs-one": "all-pairs", "OVR": "one-vs-all"}.items():
+        with pytest.raises(ValueError, match=f"did you mean '{here}'"):
+            as_code(elsewhere)
     with pytest.raises(ValueError, match=f"code='qqq' is unknown\\. Known names: {', '.join(CODES)}\\.$"):
         as_code("qqq")
 

@@ -24,6 +24,14 @@ class NoStreamError(ValueError):
     """Something can't learn from one batch after another."""
 
 
+MISSING_LABELS = "y has missing labels (None, NaN or NA); remove these rows, or give them a label."
+# What codes are called elsewhere.
+SYNONYMS = {"ovo": "all-pairs", "one-vs-one": "all-pairs", "ova": "one-vs-all", "ovr": "one-vs-all"}
+SYNONYMS |= {"one-vs-rest": "one-vs-all"}
+# Learners that accept missing values.
+WITH_NAN = ("boosted-trees", "tree", "stumps")
+
+
 def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the error for an unknown name, with the closest known name as a hint.
 
@@ -31,7 +39,7 @@ def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
     ValueError("loss='hing' is unknown; did you mean 'hinge'? Known names: hinge, squared.")
     """
     known = list(known)
-    close = get_close_matches(name, known, n=1)
+    close = [SYNONYMS[name.lower()]] if SYNONYMS.get(name.lower()) in known else get_close_matches(name, known, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
     return ValueError(f"{parameter}={name!r} is unknown{hint} Known names: {', '.join(known)}.")
 
@@ -55,8 +63,23 @@ def on_host(X: Any) -> Any:
 
 def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
     """Return what scikit-learn's `validate_data` does, without a warning that infinite numbers have no sum."""
-    with np.errstate(invalid="ignore"), naming_text(estimator, X):
+    with np.errstate(invalid="ignore"), naming_text(estimator, X), naming_learners(estimator):
         return validate_data(estimator, X, *given, **checks)
+
+
+@contextmanager
+def naming_learners(estimator: Any) -> Iterator[None]:
+    """Where X has missing values, name our own learners that accept them in place of scikit-learn's advice."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("Input X contains NaN") or "HistGradientBoosting" not in str(error):
+            raise
+        raise ValueError(
+            f"Input X contains NaN, and {type(estimator).__name__} takes no missing values here: fill them in, "
+            "such as by sklearn.impute.SimpleImputer in a pipeline, or choose a learner that accepts them: "
+            f"{', '.join(map(repr, WITH_NAN))}."
+        ) from error
 
 
 @contextmanager
@@ -131,7 +154,9 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
     labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)
     # NaN differs from itself; the NA of pandas can't be compared.
     if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
-        raise ValueError("y has missing labels (None, NaN or NA); remove these rows, or give them a label.")
+        raise ValueError(MISSING_LABELS)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(MISSING_LABELS)
     check_consistent_length(X, labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)

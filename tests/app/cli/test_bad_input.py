@@ -92,6 +92,7 @@ def test_a_line_that_never_ends(run, tmp_path):
         (["fit", "iris", "--out", "nowhere/m.skops"], "There is no folder nowhere"),
         (["predict", "m.skops", "new.csv", "--out", "nowhere/p.csv"], "There is no folder nowhere"),
         (["fit", "iris", "--out", "m.csv"], "must be a file whose name ends in .skops"),
+        (["fit", "iris", "--out", "m.onnx"], "ends in .skops. For m.onnx, save the model, then run outputcodes export"),
         (["predict", "m.skops", "new.csv", "--out", "p.txt"], "must be a file whose name ends in .csv or .csv.gz"),
         (["code", "dense", "--out", "code.txt"], "code.txt must end in .csv, .png, .svg, .pdf"),
         (["inspect", "nowhere.skops"], "There is no model file"),

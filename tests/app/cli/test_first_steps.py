@@ -32,6 +32,21 @@ def test_a_narrow_terminal_cuts_no_number_of_the_ranking():
         assert f" 123 {100 * error.mean():8.2f} " in line
 
 
+def test_a_narrow_terminal_cuts_no_parameter():
+    from rich.console import Console
+
+    from outputcodes.app.cli.compare import ranking_table
+
+    found = {"max_leaves": "auto", "learning_rate": 0.1, "min_rows": 30, "l2": 10.0}
+    rows = [Result("gradient-boost", parameters={**found, "l2": l2}, fold_errors=(0.1, 0.2)) for l2 in (1.0, 10.0)]
+    rows.append(Result("kernel-svm", "one-vs-all", "loss", 3, fold_errors=(0.1, 0.2), parameters={"gamma": 0.0669}))
+    console = Console(width=80, file=io.StringIO())
+    console.print(ranking_table(ranked(rows), "", 80))
+    printed = console.file.getvalue()
+    assert "…" not in printed
+    assert "l2=10" in printed
+
+
 @pytest.fixture
 def grades(tmp_path):
     path = tmp_path / "grades.csv"

@@ -184,11 +184,18 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     )
     columns = run.ranking_columns(rows, rows.metric)
     left_out = next((keys for characters, keys in NARROW if width < characters), ())
+    if width < NARROW[0][0] and any(row.parameters for row in rows):
+        left_out = (*left_out, "columns")
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:
-        # In a narrow terminal the names of decoders go to a second line: rich would otherwise cut the numbers too.
+        # In a narrow terminal, decoders and parameters go on in the next line: rich would otherwise cut numbers.
         wraps = column.key in ("decoder", "parameters")
-        table.add_column(column.heading, justify="right" if column.number else "left", no_wrap=not wraps)
+        table.add_column(
+            column.heading,
+            justify="right" if column.number else "left",
+            no_wrap=not wraps,
+            overflow="fold" if wraps else "ellipsis",
+        )
     for row in rows[:SHOWN_ROWS]:
         first, *cells = (column.text(row) for column in columns)
         # The mark is for terminals without bold letters.

@@ -20,4 +20,5 @@ def check_out(out: str | Path, endings: tuple[str, ...], *inputs: str | Path) ->
         if same_file(out, one):
             raise ValueError(f"--out {out} is the file that is read, {one}: it would be lost. Name another file.")
     if not out.name.endswith(endings) or out.is_dir():
-        raise ValueError(f"--out {out} must be a file whose name ends in {' or '.join(endings)}.")
+        onnx = f" For {out.name}, save the model, then run outputcodes export." if out.suffix == ".onnx" else ""
+        raise ValueError(f"--out {out} must be a file whose name ends in {' or '.join(endings)}.{onnx}")
