@@ -18,15 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 CONTESTANTS = ["ridge", "decision-tree"]
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 def raced(X, y, cluster, **options):
     options = {"time_limit": None, "contestants": CONTESTANTS, "random_state": 0} | options
     return Race(**options).fit(X, y, cluster=cluster)

@@ -8,7 +8,7 @@ blocks along a binary tree: the same blocks give the same bits, wherever and by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,8 +63,7 @@ class Combination:
     """
 
     def __init__(self, ufunc: np.ufunc | tuple[np.ufunc, ...] = np.add, width: int | None = None) -> None:
-        self.ufuncs: Iterable[np.ufunc] = ufunc if isinstance(ufunc, tuple) else repeat(ufunc)
-        self.width = width
+        self.ufunc, self.width = ufunc, width
 
     def of_block(self, pieces: Sequence[Piece], answers: Iterable[Sums]) -> Sums:
         """Combine the answers of the pieces of a block, in their order."""
@@ -74,7 +73,7 @@ class Combination:
             if not total:
                 total = [self._first(part, columns) for part in answer]
                 continue
-            for sum_, part, ufunc in zip(total, answer, self.ufuncs, strict=False):
+            for sum_, part, ufunc in zip(total, answer, self._ufuncs(answer), strict=True):
                 if columns is None or len(columns) == self.width:
                     ufunc(sum_, part, out=sum_)
                 else:
@@ -85,7 +84,10 @@ class Combination:
         """Combine two blocks; one without pieces has no answer."""
         if not left or not right:
             return left or right
-        return tuple(ufunc(a, b) for a, b, ufunc in zip(left, right, self.ufuncs, strict=False))
+        return tuple(ufunc(a, b) for a, b, ufunc in zip(left, right, self._ufuncs(left), strict=True))
+
+    def _ufuncs(self, sums: Sums) -> tuple[np.ufunc, ...]:
+        return self.ufunc if isinstance(self.ufunc, tuple) else (self.ufunc,) * len(sums)
 
     def _first(self, part: NDArray[Any], columns: NDArray[np.intp] | None) -> NDArray[Any]:
         if columns is None or len(columns) == self.width:
@@ -179,7 +181,7 @@ class Blocks:
     def beside(self, other: Blocks, work: Callable[..., Any], *state: Any) -> Blocks:
         """Return the blocks of the pieces work(piece, piece of the same place in other blocks, *state)."""
         pairs = [pair for two in zip(self.blocks, other.blocks, strict=True) for pair in zip(*two, strict=True)]
-        return self._with([self._kept(work(*pair, *state)) for pair in pairs])
+        return self._with(list(self._in_turn(lambda pair: self._kept(work(*pair, *state)), pairs)))
 
     def collected(
         self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
