@@ -8,7 +8,7 @@ with two minutes, with half a minute on six sets, and the small ones. Every data
 random third for the test, which is used once. Our race and FLAML get the same seconds of wall clock on two cores,
 last fit included; the others have their defaults and one thread per core; SVC has a grid of 4 C × 4 gamma by three
 folds of at most 5,000 rows, and is calibrated. Each pair of a data set and a system is a process and a file in
-build/answers: what is there is not run again. A peer is stopped after fifteen minutes and then comes last, as does
+results/answers: what is there is not run again. A peer is stopped after fifteen minutes and then comes last, as does
 one that fails. FLAML runs in an environment of its own: the interpreter that FLAML_PYTHON names; without it, FLAML is
 left out. answers_over_time.py uses the same files.
 """
@@ -40,7 +40,8 @@ AT_RANDOM = "-random"
 FULL, SHORT = 120.0, 30.0
 MNIST_ROWS, LIMIT, THREADS = 10_000, 900, 2
 HERE = Path(__file__).resolve().parent
-FOLDER = HERE.parent / "build" / "answers"
+# Kept with the results: all of it takes longer than most people have at once.
+FOLDER = (HERE.parent / "build" / "benchmarks" if "--quick" in sys.argv else HERE / "results") / "answers"
 
 
 def split(name):
@@ -89,10 +90,13 @@ def fitted(system, X, y, seconds):
 
     named = list(X.select_dtypes("category").columns)
     if system == "ours":
+        from common import code_version
+
         from outputcodes.selection import Race
 
         race = Race(seconds, n_jobs=THREADS, random_state=0).fit(X, y)
-        return race.predict_proba, {"reported": race.loss_, "interval": list(race.interval_), "winner": race.winner_}
+        about = {"reported": race.loss_, "interval": list(race.interval_), "winner": race.winner_}
+        return race.predict_proba, about | {"commit": code_version(Path(__file__))}
     if system == "FLAML":
         from flaml import AutoML
 
