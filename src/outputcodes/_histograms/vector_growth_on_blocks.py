@@ -34,7 +34,7 @@ from outputcodes._histograms.vector_growth import (
     take_sides,
 )
 from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import high, n_words, pack_words
+from outputcodes._histograms.vector_sums import high, n_words, round_into
 
 Floats = NDArray[np.float32]
 
@@ -78,7 +78,7 @@ class GrowingRows:
         # What lies in files does so because not all of it fits into memory.
         empty: Callable[..., NDArray[Any]] = mapped_empty if is_mapped(codes) else np.empty
         self.offsets, self.codes, self.words = growth.offsets, codes, empty((len(G), n_words(G.shape[1])), np.int64)
-        pack_words(G, h, growth.per_gradient, growth.per_curvature, self.words)
+        round_into(self.words, G, h, growth.per_gradient, growth.per_curvature)
         if growth.features is not None:
             self.codes = empty((len(codes), len(growth.features)), codes.dtype)
             np.take(codes, growth.features, axis=1, out=self.codes)

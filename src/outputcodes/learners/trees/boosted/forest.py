@@ -94,15 +94,19 @@ class BoostedForest:
     def scores(self, X: Array) -> Array:
         """Return (n, width) scores."""
         F = np.tile(self.base, (len(X), 1))
-        add_trees(X, self.roots, self.nodes, self.leaf, self.leaves, F)
+        self._add(X, self.roots, F)
         return F
 
     def staged_scores(self, X: Array) -> Iterator[Array]:
         """Yield the scores after each round; the array is the same every time."""
         F = np.tile(self.base, (len(X), 1))
         for t in range(len(self.roots)):
-            add_trees(X, self.roots[t : t + 1], self.nodes, self.leaf, self.leaves, F)
+            self._add(X, self.roots[t : t + 1], F)
             yield F
+
+    def _add(self, X: Array, roots: NDArray[np.int64], F: Array) -> None:
+        pool = self.nodes.pool if len(self.nodes.pool) else None
+        add_trees(X, roots, self.nodes, pool, self.leaf, self.leaves, F)
 
     def first_rounds(self, n_rounds: int) -> BoostedForest:
         """Return the forest of the first trees; it shares the arrays of all."""
@@ -143,10 +147,11 @@ def sparse_leaves(values: NDArray[np.float32]) -> Leaves:
 
 
 @njit(**ENTRY)
-def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
+def add_trees(X, roots, nodes, pool, leaf, leaves, F):  # type: ignore[no-untyped-def]
     """Add the values of the leaves that each row reaches to its scores.
 
-    A tree serves a block of rows at a time, for which its nodes are in cache. It asks about thresholds and subsets.
+    A tree serves a block of rows at a time, for which its nodes are in cache. It asks about thresholds and subsets;
+    `pool` is None where there are no subsets, which are then not compiled.
     """
     n = len(X)
     for start in range(0, n, 256):
@@ -156,12 +161,11 @@ def add_trees(X, roots, nodes, leaf, leaves, F):  # type: ignore[no-untyped-def]
                 node = root
                 while nodes.kind[node] != LEAF:
                     value = X[i, nodes.feature[node]]
-                    if nodes.kind[node] == AXIS:
-                        left = nodes.missing_left[node] if value != value else value <= nodes.threshold[node]
-                    else:
+                    left = nodes.missing_left[node] if value != value else value <= nodes.threshold[node]
+                    if pool is not None and nodes.kind[node] != AXIS:
                         left, at = nodes.missing_left[node], nodes.at[node]
                         for q in range(nodes.length[node]):
-                            if nodes.pool[at + q] == value:
+                            if pool[at + q] == value:
                                 left = q < nodes.threshold[node]
                                 break
                     node = nodes.left[node] if left else nodes.left[node] + 1
