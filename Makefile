@@ -43,6 +43,8 @@ test-oldest:
 	.venv-oldest/bin/python -m pip freeze
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=build/numba-oldest \
 		.venv-oldest/bin/pytest -q -n 2 -W default::DeprecationWarning $(ARGS)
+	# The versions of a whole run are shown in docs/releases.md.
+	$(if $(ARGS),,.venv-oldest/bin/python .ci/oldest.py --passed)
 
 # The sdist and the wheel in dist/, their contents checked, and the wheel tried in an empty environment.
 test-release: .venv/installed

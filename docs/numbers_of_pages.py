@@ -9,6 +9,7 @@ and the texts of the groups.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -130,6 +131,16 @@ def continuous_table() -> tuple[str]:
     return (facts.as_table(header, body),)
 
 
+def oldest_versions() -> tuple[str, str]:
+    """Return the version of Python of the last `make test-oldest`, and the versions of the packages."""
+    found = json.loads((ROOT / "docs" / "oldest.json").read_text(encoding="utf-8"))
+    body = [
+        [use if use in ("core", "tests") else f"`{use}`", ", ".join(f"{name} {one}" for name, one in versions.items())]
+        for use, versions in found["versions"].items()
+    ]
+    return found["python"], facts.as_table(["for", "oldest versions"], body)
+
+
 def dense_table() -> tuple[str]:
     """Return the accuracies of tree codes and others on dense rows of few features, the best in bold."""
     found = facts.rows("where_trees_lose_dense")
@@ -190,6 +201,11 @@ NUMBERS = (
         lambda: (f"{(as_code('all-pairs').draw(10).matrix() == 0).mean():.0%}",),
     ),
     Entry("docs/learned-codes.md", r"(\| test error in %, `\"ridge\"` \|.*?)\n\n", continuous_table),
+    Entry(
+        "docs/releases.md",
+        r"The suite passed with Python (\S+) and these versions:\s+(\| for \| oldest versions \|.*?)\n\n",
+        oldest_versions,
+    ),
     Entry("docs/many-classes.md", r"(\| data \| classes \|.*?)\n\n", dense_table),
 )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 import outputcodes
@@ -23,6 +24,7 @@ from outputcodes.app.run import build
 from outputcodes.app.run.race.winner import view_of
 from outputcodes.app.tables import Column, Schema, infer
 from outputcodes.codes import CODES
+from outputcodes.decisions import DecisionClassifier
 from outputcodes.decoders import DECODERS, Continuous, Coupling
 from outputcodes.direct import NearestCentroids
 from outputcodes.learners import LEARNERS
@@ -35,6 +37,16 @@ from outputcodes.selection.race.views import kinds_of, plain_table
 
 FOLDER = Path(__file__).parent / "app" / "saved_models"
 EXPECTED = FOLDER / "expected.json"
+# scikit-learn's own classifiers, which `outputcodes fit --learner` and races know by these names. Its boosting is left
+# out: the types of its losses have other names from one version of scikit-learn to another.
+FOREIGN_SYSTEMS = {
+    "maxent": {},
+    "decision-tree": {},
+    "svc": {},
+    "random-forest": {"n_estimators": 4},
+    "extra-trees": {"n_estimators": 4},
+    "neighbours": {},
+}
 
 
 def sample():
@@ -103,6 +115,13 @@ def kinds():
         "direct-nearest-centroids": NearestCentroids,
         "direct-multiclass-svc-linear": lambda: MulticlassSVC("linear"),
         "direct-tree-oblique": lambda: DecisionTree(("axis", "oblique", "sphere"), min_region=8),
+        "foreign-learner": lambda: OutputCodeClassifier(LogisticRegression()),
+        "single-call": lambda: OutputCodeClassifier(LogisticRegression(), variant="single-call"),
+        "multilabel": lambda: OutputCodeClassifier("ridge", code="one-vs-all"),
+        "decisions": lambda: DecisionClassifier(
+            OutputCodeClassifier("ridge", probability="softmax", random_state=0), reject_below=0.6
+        ),
+        **{f"table-{name}": lambda name=name: name for name in FOREIGN_SYSTEMS},
         "table-linear-svm": lambda: "linear-svm",
         "table-stumps": lambda: "stumps",
         "table-words": lambda: "ridge",
@@ -123,8 +142,10 @@ def fitted(name, make):
         schema = infer(frame, "class", ("a", "b", "c", "d"))
         if model == "race":
             return winner_of_a_race(schema, schema.conform(frame), y), schema.conform(rows), schema
-        return build(schema, model).fit(schema.conform(frame), y), rows, schema
+        return build(schema, model, params=FOREIGN_SYSTEMS.get(model)).fit(schema.conform(frame), y), rows, schema
     X, y, rows = sample()
+    if name == "multilabel":
+        return model.fit(X, np.column_stack([y == 0, y > 1, X[:, 0] > 0]).astype(int)), rows, None
     if name in ("learner-stumps", "learner-boosted-trees"):
         model.set_params(estimator__n_rounds=4)
     return model.fit(X, y), rows, None

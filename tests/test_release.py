@@ -1,5 +1,6 @@
 """The version is the same everywhere, and what a release needs is there; `make test-release` builds and tries it."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -27,6 +28,23 @@ def test_every_dependency_has_a_lower_bound_that_can_be_tested():
     assert set(together) == set(extras) - {"all", "bench", "dev", "docs", "gpu"}
     lines = [*PROJECT["dependencies"], *(line for name in together for line in extras[name])]
     assert [line for line in lines if not re.fullmatch(r"[\w-]+>=\d+(\.\d+)*", line)] == []
+
+
+def test_the_versions_that_passed_are_the_lower_bounds():
+    """`make test-oldest` writes the file that docs/releases.md shows: a new bound needs a new run."""
+    passed = json.loads(text_of("docs/oldest.json"))
+    assert passed["python"].startswith(PROJECT["requires-python"].removeprefix(">="))
+    extras = PROJECT["optional-dependencies"]
+    lines = {"core": PROJECT["dependencies"], **{use: extras[use] for use in passed["versions"] if use in extras}}
+    assert set(lines) == set(passed["versions"]) - {"tests"}
+    assert set(lines) == {"core", *extras["all"][0].partition("[")[2].rstrip("]").split(",")}
+    for use, versions in passed["versions"].items():
+        bounds = dict(line.split(">=") for line in lines.get(use, extras["dev"]) if ">=" in line)
+        for name, version in versions.items():
+            wanted = bounds[name].split(".")
+            assert version.split(".")[: len(wanted)] == wanted, (name, version, bounds[name])
+            assert not version.split(".")[len(wanted) :] or set(version.split(".")[len(wanted) :]) == {"0"}, name
+        assert use == "tests" or versions.keys() == bounds.keys()
 
 
 def test_nobody_is_named_and_no_address_given():

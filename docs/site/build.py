@@ -132,16 +132,20 @@ def collect() -> None:
         (SOURCE / name).write_text(text, encoding="utf-8")
 
 
-def describe_thumbnails() -> None:
-    """Give the thumbnails of the gallery the questions of their scripts as alternative texts."""
-    path = SITE / "gallery" / "index.html"
+def describe_pictures() -> None:
+    """Give the pictures of the gallery the questions of their scripts as alternative texts, with their own titles."""
 
     def described(picture: re.Match[str]) -> str:
-        question = (ROOT / "examples" / "gallery" / f"{picture[2]}.py").read_text(encoding="utf-8").splitlines()[1]
-        return picture[0].replace('alt=""', f'alt="{html.escape(question)}"')
+        question = (ROOT / "examples" / "gallery" / f"{picture[1]}.py").read_text(encoding="utf-8").splitlines()[1]
+        titles = re.search(r'alt="([^"]*)"', picture[0])
+        # Without titles, sphinx-gallery takes the name of the script.
+        own = titles[1] if titles and titles[1] != picture[1].replace("_", " ") else ""
+        text = f'alt="{" ".join([html.escape(question), own]).strip()}"'
+        return re.sub(r'alt="[^"]*"', lambda _: text, picture[0])
 
-    text = re.sub(r'<img (alt="" )?[^>]*sphx_glr_(\w+)_thumb[^>]*>', described, path.read_text(encoding="utf-8"))
-    path.write_text(text, encoding="utf-8")
+    for path in (SITE / "gallery").glob("*.html"):
+        text = re.sub(r"<img [^>]*sphx_glr_(\w+?)_(?:thumb|\d+)\.[^>]*>", described, path.read_text(encoding="utf-8"))
+        path.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -152,7 +156,7 @@ def main() -> int:
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", *sys.argv[1:]]
     done = subprocess.run([*command, str(SOURCE), str(SITE)], env=environment, check=False)
     if done.returncode == 0:
-        describe_thumbnails()
+        describe_pictures()
         print(f"{SITE / 'index.html'}: built.")
     return done.returncode
 

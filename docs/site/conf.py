@@ -10,10 +10,13 @@ from typing import Any
 
 import matplotlib
 from sphinx.util.nodes import make_refnode
+from sphinx_gallery.scrapers import matplotlib_scraper
 
 matplotlib.use("Agg")
 # A picture of a gallery is drawn with what the script gives, and nothing else.
 warnings.filterwarnings("ignore", message=".*is non-interactive")
+
+import matplotlib.pyplot as plt  # noqa: E402
 
 import outputcodes  # noqa: E402
 
@@ -69,11 +72,27 @@ html_sidebars = {"index": []}
 # That of the reader's system, until the switch is used.
 html_context = {"default_mode": "auto"}
 
+
+def whole_pictures(block: Any, block_vars: Any, gallery_conf: Any) -> str:
+    """Save the figures of a script as sphinx-gallery does; what is drawn beyond their edges is an error."""
+    for number in plt.get_fignums():
+        figure = plt.figure(number)
+        figure.canvas.draw()
+        drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+        beyond = max(-drawn.x0, -drawn.y0, drawn.x1 - width, drawn.y1 - height)
+        if beyond > 0.02:
+            raise ValueError(f"{block_vars['src_file']}: the figure is cut, {beyond:.2f} inches are missing.")
+    scraped: str = matplotlib_scraper(block, block_vars, gallery_conf)
+    return scraped
+
+
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": (whole_pictures,),
+    # What the last line of a script returns, such as a legend, is no output; what it prints is.
+    "capture_repr": (),
     "reset_modules": ("matplotlib",),
     "download_all_examples": False,
     "remove_config_comments": True,

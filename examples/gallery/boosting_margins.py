@@ -23,4 +23,4 @@ wrong = distribution.share_at_most(0)
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 plot_margins(distribution, ax)
 told = [f"{100 * share:.0f} % after {t}" for t, share in zip(distribution.rounds, wrong, strict=True)]
-ax.set_title("training error: " + ", ".join(told))
+ax.set_title("training error, by rounds:\n" + ", ".join(told))

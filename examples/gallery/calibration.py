@@ -20,16 +20,23 @@ rng = np.random.default_rng(0)
 X_train, X_test = X_train + 0.35 * rng.standard_normal(X_train.shape), X_test + 0.35 * rng.standard_normal(X_test.shape)
 
 edges = np.linspace(0, 1, 11)
-figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
-for probability in ("softmax", "likelihood", "coupling"):
-    model = OutputCodeClassifier("linear-svm", code="dense", probability=probability, random_state=0)
-    P = model.fit(X_train, y_train).predict_proba(X_test)
-    sure, right = P.max(axis=1), P.argmax(axis=1) == y_test
-    bins = np.digitize(sure, edges[1:-1])
-    full = [b for b in range(10) if (bins == b).sum() >= 15]
-    log_loss = -np.log(P[np.arange(len(y_test)), y_test]).mean()
-    label = f"{probability}, log-loss {log_loss:.2f}"
-    ax.plot([sure[bins == b].mean() for b in full], [right[bins == b].mean() for b in full], marker="o", label=label)
-ax.plot([0, 1], [0, 1], color="0.7", zorder=0)
-ax.set(xlabel="probability of the predicted class", ylabel="share of right predictions", xlim=(0, 1), ylim=(0, 1))
-ax.legend()
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), sharey=True, layout="constrained")
+for ax, code in zip(axes, ["all-pairs", "dense"], strict=True):
+    for probability in ("softmax", "likelihood", "coupling"):
+        model = OutputCodeClassifier("linear-svm", code=code, probability=probability, random_state=0)
+        P = model.fit(X_train, y_train).predict_proba(X_test)
+        sure, right = P.max(axis=1), P.argmax(axis=1) == y_test
+        bins = np.digitize(sure, edges[1:-1])
+        full = [b for b in range(10) if (bins == b).sum() >= 15]
+        log_loss = -np.log(P[np.arange(len(y_test)), y_test]).mean()
+        said, happened = ([part[bins == b].mean() for b in full] for part in (sure, right))
+        ax.plot(said, happened, marker="o", label=f"{probability}, log-loss {log_loss:.2f}")
+    ax.plot([0, 1], [0, 1], color="0.7", zorder=0)
+    ax.set(title=code, xlabel="probability of the predicted class", xlim=(0, 1), ylim=(0, 1.02))
+    ax.legend(loc="lower right")
+axes[0].set(ylabel="share of right predictions")
+
+# %%
+# A softmax of the scores is fitted to the classes, and close to what happens under both codes. Likelihood and coupling
+# are fitted column by column. With the many columns of a dense code they are far too careful: likelihood leaves nearly
+# all probability to codewords that no class has, and spreads it evenly.

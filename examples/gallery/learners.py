@@ -28,6 +28,6 @@ for name in LEARNERS:
     model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
     error = 100 * (1 - model.score(X_test, y_test))
-    ax.scatter(seconds, error)
-    ax.annotate(name, (seconds, error), xytext=(5, 5), textcoords="offset points")
+    ax.scatter(seconds, error, label=name)
 ax.set(xscale="log", xlabel="seconds of training", ylabel="test error, %")
+ax.legend(title="learner")

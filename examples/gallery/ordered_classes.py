@@ -18,7 +18,7 @@ y = np.digitize(z, np.quantile(z, [0.2, 0.4, 0.6, 0.8]))
 train, test = slice(0, 400), slice(400, None)
 
 codes = ["ordinal", "one-vs-all", "all-pairs"]
-figure, axes = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(11, 4.5), layout="constrained")
 for ax, code in zip(axes, codes, strict=True):
     predicted = OutputCodeClassifier("logistic", code=code).fit(X[train], y[train]).predict(X[test])
     confusion = np.zeros((5, 5))

@@ -129,6 +129,10 @@ def test_the_gallery_answers_a_dozen_questions_with_pictures(site):
         ), name
         title = (ROOT / "examples" / "gallery" / f"{name}.py").read_text(encoding="utf-8").splitlines()[1]
         assert title.endswith("?"), title
+        texts = [text for source, text in shown.pictures if f"sphx_glr_{name}_" in (source or "")]
+        assert texts, name
+        assert all(text.startswith(title) for text in texts), texts
+        assert " object at 0x" not in (site / "gallery" / f"{name}.html").read_text(encoding="utf-8"), name
 
 
 class Address:

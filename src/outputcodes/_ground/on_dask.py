@@ -154,9 +154,9 @@ class DaskBlocks(Blocks):
     def _tasks(
         self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
-        shared = state
+        shared: Any = _State(state)
         if _bytes_sent(state) * len(self.blocks) > FEW_BYTES:
-            shared = self.client.submit(_as_it_is, state, pure=False)
+            shared = self.client.submit(_as_it_is, shared, pure=False)
         own = given or [()] * len(self.blocks)
         return [
             self.client.submit(task, block, shared, more, *fixed, pure=False)
@@ -167,6 +167,10 @@ class DaskBlocks(Blocks):
         # Two at a time: neighbours often lie on the same worker, and then only their sum leaves it.
         root = in_tree(parts, lambda left, right: self.client.submit(_joined, combine, left, right, pure=False))
         return _aligned(root.result())
+
+
+class _State(tuple[Any, ...]):
+    """The state of a pass. Dask 2024.8 takes a plain tuple that begins with a function for a call of that function."""
 
 
 class _Pairwise:

@@ -210,7 +210,12 @@ def test_another_encoding(run, tmp_path):
 def test_inspect_tells_how_the_model_was_made(run, model):
     done = run("inspect", model)
     assert done.code == 0, done.err
-    for words in ["rows: 45", "learner: ridge", "1 number, 1 category, 1 date", "code of 3 classes × 3 columns"]:
+    for words in [
+        "rows: 45",
+        "learner: ridge",
+        "columns of the table: number (1), category (1), date (1)",
+        "code of 3 classes × 3 columns",
+    ]:
         assert words in done.out
     assert "errors of the columns on the training rows" in done.out
     assert re.search(r"^training error: \d+\.\d\d %$", done.out, re.MULTILINE)

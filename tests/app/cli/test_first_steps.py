@@ -47,6 +47,20 @@ def test_a_narrow_terminal_cuts_no_parameter():
     assert "l2=10" in printed
 
 
+def test_a_narrow_terminal_breaks_lines_between_parameters():
+    from rich.console import Console
+
+    from outputcodes.app.cli.compare import ranking_table
+
+    found = {"n_rounds": 500, "learning_rate": 0.3}
+    rows = [Result("adaboost-mh", parameters=found, fold_errors=(0.1, 0.2, 0.3))]
+    kernel = {"gamma": 0.0769, "C": 100.0}
+    rows += [Result("kernel-svm", "one-vs-all", "loss", 3, parameters=kernel, fold_errors=(0.2, 0.3, 0.4))]
+    console = Console(width=80, file=io.StringIO())
+    console.print(ranking_table(ranked(rows), "", 80))
+    assert "learning_rate=0.3 " in console.file.getvalue()
+
+
 @pytest.fixture
 def grades(tmp_path):
     path = tmp_path / "grades.csv"

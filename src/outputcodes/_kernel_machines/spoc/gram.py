@@ -45,7 +45,7 @@ class ClassesTogether(WorkingSets):
         if self.iterations >= self.max_iter:
             return NONE
         psi = self.judge()[:, 0]
-        progress.nearing(psi.max(), self.tol, f"{self.iterations} working sets")
+        progress.nearing(psi.max(), self.tol, f"working set {self.iterations}")
         order: Rows = np.argsort(-psi, kind="stable")[:size]
         return order[psi[order] > aim * self.tol]
 

@@ -179,12 +179,13 @@ def ranking_table(rows: Results, title: str, width: int) -> Table:
     hidden, tested = len(rows) - SHOWN_ROWS, any(row.p_value is not None for row in rows)
     captions = ["bold, *: not significantly worse than the best"] if tested else []
     captions += [f"{hidden} more rows"] if hidden > 0 else []
-    table = Table(
-        title=title, caption="; ".join(captions) or None, box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
-    )
+    # A line of parameters is broken between them, not within: they need the room.
+    tight = width < NARROW[0][0] and any(row.parameters for row in rows)
+    padding = (0, 0 if tight else 1, 0, 0)
+    table = Table(title=title, caption="; ".join(captions) or None, box=SIMPLE_HEAD, show_edge=False, padding=padding)
     columns = run.ranking_columns(rows, rows.metric)
     left_out = next((keys for characters, keys in NARROW if width < characters), ())
-    if width < NARROW[0][0] and any(row.parameters for row in rows):
+    if tight:
         left_out = (*left_out, "columns")
     columns = [column for column in columns if column.key not in left_out]
     for column in columns:

@@ -61,7 +61,9 @@ def inspect_file(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: in
     lines += [f"note: {note}" for note in notes]
     if (schema := manifest.schema) is not None:
         kinds = [column.kind for column in schema.columns]
-        lines.append("table: " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)))
+        lines.append(
+            "columns of the table: " + ", ".join(f"{kind} ({kinds.count(kind)})" for kind in dict.fromkeys(kinds))
+        )
         lines.append(f"target: {schema.target}, {len(schema.classes)} classes")
         if schema.order:
             lines.append(f"order of the classes: {', '.join(map(str, schema.order))}")
