@@ -305,9 +305,13 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
             code = MatrixCode(sets.code[known])
         given, labels = (y if some is None else y[within], kept), np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
-        # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and some is None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
-            X, labels, weight, numbers = take_rows(X, rows), labels[rows], weight[rows], rows
+        # A kernel keeps its columns: there the rows without weight are left out later.
+        if weight is not None and some is None and not accepted_input(inner).pairwise:
+            if not isinstance(X, RowBlocks):
+                X = take_rows(X, rows)
+            elif len(rows) < len(y):
+                X = X.taken(rows)
+            labels, weight, numbers = labels[rows], weight[rows], rows
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
         if routing and all(map(refuses_weight, inner)):
             weight = None

@@ -7,6 +7,7 @@ the same bits. Sums go along the tree of `passes.in_tree`; only the last one com
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
@@ -15,13 +16,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
 from outputcodes._ground.freed_memory import keep_freed_memory
 from outputcodes._ground.lazy_outputs import is_dask
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.validation import n_rows_of, take_rows
 
 # State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
 FEW_BYTES = 1 << 16
@@ -76,6 +78,17 @@ class DaskRows(RowBlocks):
     def _read(self) -> Any:
         """Fetch one block after another: for learners that need them here."""
         return (self.client.gather(block) for block in self.blocks)
+
+    def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
+        """Return the blocks of some rows, which ascend; workers take them."""
+        own, some = self._own_rows(rows), copy.copy(self)
+        some.blocks = [
+            block if len(chosen) == size else self.client.submit(_some_rows, self.each, block, chosen, pure=False)
+            for block, size, chosen in zip(self.blocks, self.sizes, own, strict=True)
+        ]
+        some.sizes = [len(chosen) for chosen in own]
+        some.shape = (sum(some.sizes), *self.shape[1:])
+        return some
 
     def kept(self, make: Callable[[Any, int], Any]) -> Blocks:
         """Return blocks of one piece each, make(block, its first row), which workers compute and keep."""
@@ -275,6 +288,13 @@ def _computing() -> AbstractContextManager[Any]:
 def _piece(make: Any, each: Any, block: Any, start: int) -> list[Any]:
     with _computing():
         return _Pieces([make(_aligned(each(block) if n_rows_of(block) else block), start)])
+
+
+def _some_rows(each: Any, block: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a block, all of which are checked."""
+    if n_rows_of(block):
+        each(block)
+    return take_rows(block, rows)
 
 
 def _joined(combine: Any, left: Any, right: Any) -> Any:

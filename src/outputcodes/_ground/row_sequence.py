@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import serially
 from outputcodes._ground.passes import Blocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._ground.working_files import WorkingFiles, is_mapped
 
 # A block of float64 of this many values has 256 MiB.
@@ -149,6 +150,20 @@ class RowBlocks:
         other.each = lambda block: each(before(block))
         return other
 
+    def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
+        """Return the blocks of some rows, which ascend.
+
+        >>> RowBlocks([np.eye(3), np.eye(3)]).taken(np.array([1, 2, 5])).sizes
+        [2, 1]
+        """
+        return TakenRows(self, self._own_rows(rows))
+
+    def _own_rows(self, rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Which rows of each block are among `rows`, counted from its first."""
+        ends = np.cumsum(self.sizes)
+        own = np.split(rows, np.searchsorted(rows, ends)[:-1])
+        return [some - start for some, start in zip(own, (ends - self.sizes).tolist(), strict=True)]
+
     def joined(self) -> Any:
         """Return all rows as one array, sparse array or data frame."""
         blocks = list(self)
@@ -159,6 +174,28 @@ class RowBlocks:
         if isinstance(blocks[0], list):
             return [row for block in blocks for row in block]
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+class TakenRows(RowBlocks):
+    """Some rows of blocks, taken whenever these are read; all rows are checked."""
+
+    def __init__(self, whole: RowBlocks, own: list[NDArray[np.intp]]) -> None:
+        self.whole, self.own = whole, own
+        self.sizes = [len(rows) for rows in own]
+        self.kind, self.shape = whole.kind, (sum(self.sizes), *whole.shape[1:])
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the blocks are in memory already."""
+        return self.whole.in_memory
+
+    def __iter__(self) -> Iterator[Any]:
+        for block, rows in zip(self.whole, self.own, strict=True):
+            yield block if len(rows) == n_rows_of(block) else take_rows(block, rows)
+
+    def through(self, each: Callable[[Any], Any]) -> RowBlocks:
+        """Return the same blocks, each passed through a function when it is read."""
+        return TakenRows(self.whole.through(each), self.own)
 
 
 class BlockKind(NamedTuple):
