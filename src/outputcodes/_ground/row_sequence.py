@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,16 +56,8 @@ class RowBlocks:
         self.sizes: list[int] = []
         kind: Any = None
         for number, block in enumerate(self._read()):
-            shape = getattr(block, "shape", None)
-            # Text, say, has rows and no columns.
-            if not isinstance(block, list) and (shape is None or len(shape) != 2):
-                found = type(block).__name__ if shape is None else f"an array of shape {shape}"
-                raise ValueError(
-                    f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or "
-                    "a data frame) or a list of rows."
-                )
+            own = BlockKind.of(block, number)
             self.sizes.append(n_rows_of(block))
-            own = BlockKind.of(block)
             if kind is not None and (difference := own.difference(kind)) is not None:
                 raise ValueError(f"Block {number} and block 0 have {difference}")
             kind = own
@@ -109,7 +102,7 @@ class RowBlocks:
         number = -1
         for number, block in enumerate(self._read()):
             expected = self.sizes[number] if number < len(self.sizes) else 0
-            kind = BlockKind.of(block)
+            kind = BlockKind.of(block, number)
             other = kind.difference(self.kind) is not None if self.kind is not None else kind.width != self.shape[1:]
             if n_rows_of(block) != expected or other:
                 raise ValueError(
@@ -118,7 +111,9 @@ class RowBlocks:
                     "data that stay as they are."
                 )
             # Functions are for rows; a block without any is normal.
-            yield self.each(block) if expected else block
+            with naming_block(number):
+                checked = self.each(block) if expected else block
+            yield checked
         if number + 1 != len(self.sizes):
             raise ValueError(
                 f"There were {len(self.sizes)} blocks when they were first read, and {number + 1} now. Give blocks "
@@ -138,8 +133,9 @@ class RowBlocks:
         They are kept in temporary files unless all blocks were in memory before.
         """
         files, made, start = None if self.in_memory else WorkingFiles(), [], 0
-        for block in self:
-            piece = make(block, start)
+        for number, block in enumerate(self):
+            with naming_block(number):
+                piece = make(block, start)
             made.append([piece if files is None else files.keep(piece)])
             start += n_rows_of(block)
         return Blocks(made, serially, files)
@@ -207,10 +203,18 @@ class BlockKind(NamedTuple):
     names: tuple[Any, ...] | None
 
     @classmethod
-    def of(cls, block: Any) -> BlockKind:
-        """Return the kind of a block."""
+    def of(cls, block: Any, number: int) -> BlockKind:
+        """Return the kind of a block; what is no table is refused."""
         if isinstance(block, list):
             return cls("list", (), (), None)
+        shape = getattr(block, "shape", None)
+        # Text, say, has rows and no columns.
+        if shape is None or len(shape) != 2:
+            found = type(block).__name__ if shape is None else f"an array of shape {shape}"
+            raise ValueError(
+                f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or a "
+                "data frame) or a list of rows."
+            )
         width = (int(block.shape[1]),)
         if hasattr(block, "columns"):
             types = block.dtypes if hasattr(block, "dtypes") else ()
@@ -238,6 +242,18 @@ class BlockKind(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.width[0] if self.width else 1} columns ({self.container}, {', '.join(sorted(set(self.types)))})"
+
+
+@contextmanager
+def naming_block(number: int) -> Iterator[None]:
+    """Name the block in which something is wrong."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        # Those of other classes name a row among all rows, or a file.
+        if type(error) not in (TypeError, ValueError):
+            raise
+        raise type(error)(f"In block {number}, with its rows counted from 0: {error}") from error
 
 
 def iterates(blocks: Any) -> bool:

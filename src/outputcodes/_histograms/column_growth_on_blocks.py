@@ -138,6 +138,7 @@ class ColumnOnBlocks:
         nodes = trimmed(self.nodes, n_nodes, pool)
         order, ordered = np.zeros(n_nodes, np.int64), trimmed(nodes, n_nodes, pool)
         walk_down(nodes, order, np.empty(n_nodes, np.int64), ordered.left, ordered.at, ordered.pool)
+        own: Any
         for own, before in zip(ordered[:4], nodes[:4], strict=True):
             own[:] = before[order]
         ordered.length[:] = nodes.length[order]
