@@ -194,6 +194,13 @@ class TakenRows(RowBlocks):
         return TakenRows(self.whole.through(each), self.own)
 
 
+def some_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of X, which ascend; blocks stay blocks."""
+    if not isinstance(X, RowBlocks):
+        return take_rows(X, rows)
+    return X if len(rows) == X.shape[0] else X.taken(rows)
+
+
 class BlockKind(NamedTuple):
     """What blocks of one sample have in common: their container, number of columns, types and names of columns."""
 
