@@ -71,7 +71,7 @@ def test_parameters(parameters, message):
     [
         ((X, np.zeros(150)), "only one class"),
         ((X, np.linspace(0, 1, 150)), "Unknown label type"),
-        ((X, y[:100]), "inconsistent numbers of samples"),
+        ((X, y[:100]), "y has 100 labels but X has 150 rows; give one label per row"),
         ((X, None), "requires y"),
         ((X[:0], y[:0]), "0 sample"),
         ((np.where(X > 7, np.nan, X), y), "NaN"),

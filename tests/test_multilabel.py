@@ -230,7 +230,7 @@ def test_searches_and_cross_validation():
         ({"decoder": "coupling"}, Y, "use probability='likelihood'"),
         ({"decoder": Softmax()}, Y, "use probability='likelihood'"),
         ({}, Y + 4, "not an indicator matrix"),
-        ({}, Y[:-1], "inconsistent numbers of samples"),
+        ({}, Y[:-1], "y has .* labels but X has .* rows; give one label per row"),
         ({}, np.where(Y, np.nan, 0), "NaN"),
         ({}, Y * np.arange(5), "1d array"),
     ],

@@ -20,7 +20,7 @@ from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
 from outputcodes._ground.on_dask import taken
-from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks, some_rows
 from outputcodes._ground.sizes import numbered_as
 from outputcodes._ground.targets import OneLabel, Targets, declared_order
 from outputcodes._ground.validation import (
@@ -28,7 +28,6 @@ from outputcodes._ground.validation import (
     check_classes,
     check_features,
     check_weight,
-    take_rows,
     validated,
 )
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
@@ -305,9 +304,9 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
             code = MatrixCode(sets.code[known])
         given, labels = (y if some is None else y[within], kept), np.full(len(y), -1)
         labels[rows] = np.searchsorted(known, y[rows])
-        # A kernel keeps its columns, and blocks their rows: there the rows without weight are left out later.
-        if weight is not None and some is None and not isinstance(X, RowBlocks) and not accepted_input(inner).pairwise:
-            X, labels, weight, numbers = take_rows(X, rows), labels[rows], weight[rows], rows
+        # A kernel keeps its columns: there the rows without weight are left out later.
+        if weight is not None and some is None and not accepted_input(inner).pairwise:
+            X, labels, weight, numbers = some_rows(X, rows), labels[rows], weight[rows], rows
             learner, rows = learner.for_rows(rows, len(y)), np.arange(len(rows))
         if routing and all(map(refuses_weight, inner)):
             weight = None

@@ -13,12 +13,18 @@ from outputcodes._ground.validation import n_rows_of
 
 
 def is_dask(X: Any) -> bool:
-    """Return whether X is a collection of Dask, without importing it.
+    """Return whether X is a collection of Dask, such as an array or a DataFrame, without importing it.
 
     >>> is_dask(np.eye(2))
     False
     """
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+    known = type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
+    return known and not is_delayed(X)
+
+
+def is_delayed(X: Any) -> bool:
+    """Return whether X is an object that Dask computes later, without importing it."""
+    return type(X).__module__ == "dask.delayed"
 
 
 def lazily(model: Any, method: str, X: Any, columns: NDArray[Any] | None, dtype: Any) -> Any:

@@ -7,6 +7,7 @@ the same bits. Sums go along the tree of `passes.in_tree`; only the last one com
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
@@ -15,21 +16,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
 from outputcodes._ground.freed_memory import keep_freed_memory
-from outputcodes._ground.lazy_outputs import is_dask
+from outputcodes._ground.lazy_outputs import is_dask, is_delayed
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
-from outputcodes._ground.row_sequence import BlockKind, RowBlocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.row_sequence import BlockKind, RowBlocks, naming_block
+from outputcodes._ground.validation import n_rows_of, take_rows
 
 # State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
 FEW_BYTES = 1 << 16
 
 
 def taken(X: Any, whole: bool = False) -> Any:
-    """Return a collection of Dask as blocks, and anything else unchanged; blocks are joined if `whole`."""
-    X = DaskRows(X) if is_dask(X) else X
+    """Return Dask collections and delayed tables as blocks, anything else unchanged; blocks are joined if `whole`."""
+    given = X if isinstance(X, list) and X else [X]
+    X = DaskRows(X) if is_dask(X) or all(is_dask(one) or is_delayed(one) for one in given) else X
     return X.joined() if whole and isinstance(X, RowBlocks) else X
 
 
@@ -47,20 +50,23 @@ def client_of_this_process() -> Any:
 
 
 class DaskRows(RowBlocks):
-    """The blocks of a Dask array or DataFrame, kept by the workers.
+    """The blocks of a Dask array or DataFrame, or delayed blocks, kept by the workers.
 
     Parameters
     ----------
-    X : dask array or DataFrame, or list of delayed blocks
+    X : dask array or DataFrame, a delayed block or a list of them
         An array must not be cut between columns.
     """
 
     def __init__(self, X: Any) -> None:
         self.client = client_of_this_process()
-        delayed = X if isinstance(X, list) else _rows_of(X)
+        delayed = _rows_of(X)
         self.blocks = self.client.compute(delayed)
         self.each = _as_it_is
-        facts = self.client.gather([self.client.submit(_facts, block, pure=False) for block in self.blocks])
+        numbered = enumerate(self.blocks)
+        facts = self.client.gather(
+            [self.client.submit(_facts, block, number, pure=False) for number, block in numbered]
+        )
         self.sizes = [size for size, _ in facts]
         first = facts[0][1]
         for number, (_, kind) in enumerate(facts):
@@ -77,12 +83,25 @@ class DaskRows(RowBlocks):
         """Fetch one block after another: for learners that need them here."""
         return (self.client.gather(block) for block in self.blocks)
 
+    def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
+        """Return the blocks of some rows, which ascend; workers take them."""
+        own, some = self._own_rows(rows), copy.copy(self)
+        some.blocks = [
+            block
+            if len(chosen) == self.sizes[number]
+            else self.client.submit(_some_rows, self.each, block, number, chosen, pure=False)
+            for number, (block, chosen) in enumerate(zip(self.blocks, own, strict=True))
+        ]
+        some.sizes = [len(chosen) for chosen in own]
+        some.shape = (sum(some.sizes), *self.shape[1:])
+        return some
+
     def kept(self, make: Callable[[Any, int], Any]) -> Blocks:
         """Return blocks of one piece each, make(block, its first row), which workers compute and keep."""
         starts = np.cumsum([0, *self.sizes[:-1]]).tolist()
         made = [
-            self.client.submit(_piece, make, self.each, block, start, pure=False)
-            for block, start in zip(self.blocks, starts, strict=True)
+            self.client.submit(_piece, make, self.each, block, number, start, pure=False)
+            for number, (block, start) in enumerate(zip(self.blocks, starts, strict=True))
         ]
         return DaskBlocks(made, self.client)
 
@@ -184,10 +203,19 @@ class _Pairwise:
 
 
 def _rows_of(X: Any) -> list[Any]:
-    if hasattr(X, "npartitions") and hasattr(X, "columns"):
-        return list(X.to_delayed())
+    given = X if isinstance(X, list) else [X]
+    if all(map(is_delayed, given)):
+        return given
+    if isinstance(X, list) or not hasattr(X, "ndim"):
+        names = sorted({type(one).__name__ for one in given})
+        raise ValueError(
+            f"X is {'a list of ' if isinstance(X, list) else ''}{', '.join(names)}; give a Dask array, a Dask "
+            "DataFrame, or a list of delayed tables."
+        )
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimensions; a table of rows and columns has 2.")
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        return list(X.to_delayed())
     X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     return list(X.to_delayed().ravel())
 
@@ -213,8 +241,9 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _facts(block: Any) -> tuple[int, BlockKind]:
-    return n_rows_of(block), BlockKind.of(block)
+def _facts(block: Any, number: int) -> tuple[int, BlockKind]:
+    kind = BlockKind.of(block, number)
+    return n_rows_of(block), kind
 
 
 def _aligned(value: Any) -> Any:
@@ -276,9 +305,17 @@ def _computing() -> AbstractContextManager[Any]:
     return one_blas_thread()
 
 
-def _piece(make: Any, each: Any, block: Any, start: int) -> list[Any]:
-    with _computing():
+def _piece(make: Any, each: Any, block: Any, number: int, start: int) -> list[Any]:
+    with _computing(), naming_block(number):
         return _Pieces([make(_aligned(each(block) if n_rows_of(block) else block), start)])
+
+
+def _some_rows(each: Any, block: Any, number: int, rows: NDArray[np.intp]) -> Any:
+    """Some rows of a block, all of which are checked."""
+    if n_rows_of(block):
+        with naming_block(number):
+            each(block)
+    return take_rows(block, rows)
 
 
 def _joined(combine: Any, left: Any, right: Any) -> Any:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import serially
 from outputcodes._ground.passes import Blocks
-from outputcodes._ground.validation import n_rows_of
+from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes._ground.working_files import WorkingFiles, is_mapped
 
 # A block of float64 of this many values has 256 MiB.
@@ -54,16 +56,8 @@ class RowBlocks:
         self.sizes: list[int] = []
         kind: Any = None
         for number, block in enumerate(self._read()):
-            shape = getattr(block, "shape", None)
-            # Text, say, has rows and no columns.
-            if not isinstance(block, list) and (shape is None or len(shape) != 2):
-                found = type(block).__name__ if shape is None else f"an array of shape {shape}"
-                raise ValueError(
-                    f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or "
-                    "a data frame) or a list of rows."
-                )
+            own = BlockKind.of(block, number)
             self.sizes.append(n_rows_of(block))
-            own = BlockKind.of(block)
             if kind is not None and (difference := own.difference(kind)) is not None:
                 raise ValueError(f"Block {number} and block 0 have {difference}")
             kind = own
@@ -108,7 +102,7 @@ class RowBlocks:
         number = -1
         for number, block in enumerate(self._read()):
             expected = self.sizes[number] if number < len(self.sizes) else 0
-            kind = BlockKind.of(block)
+            kind = BlockKind.of(block, number)
             other = kind.difference(self.kind) is not None if self.kind is not None else kind.width != self.shape[1:]
             if n_rows_of(block) != expected or other:
                 raise ValueError(
@@ -117,7 +111,9 @@ class RowBlocks:
                     "data that stay as they are."
                 )
             # Functions are for rows; a block without any is normal.
-            yield self.each(block) if expected else block
+            with naming_block(number):
+                checked = self.each(block) if expected else block
+            yield checked
         if number + 1 != len(self.sizes):
             raise ValueError(
                 f"There were {len(self.sizes)} blocks when they were first read, and {number + 1} now. Give blocks "
@@ -137,8 +133,9 @@ class RowBlocks:
         They are kept in temporary files unless all blocks were in memory before.
         """
         files, made, start = None if self.in_memory else WorkingFiles(), [], 0
-        for block in self:
-            piece = make(block, start)
+        for number, block in enumerate(self):
+            with naming_block(number):
+                piece = make(block, start)
             made.append([piece if files is None else files.keep(piece)])
             start += n_rows_of(block)
         return Blocks(made, serially, files)
@@ -148,6 +145,20 @@ class RowBlocks:
         before, other = self.each, copy.copy(self)
         other.each = lambda block: each(before(block))
         return other
+
+    def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
+        """Return the blocks of some rows, which ascend.
+
+        >>> RowBlocks([np.eye(3), np.eye(3)]).taken(np.array([1, 2, 5])).sizes
+        [2, 1]
+        """
+        return TakenRows(self, self._own_rows(rows))
+
+    def _own_rows(self, rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Which rows of each block are among `rows`, counted from its first."""
+        ends = np.cumsum(self.sizes)
+        own = np.split(rows, np.searchsorted(rows, ends)[:-1])
+        return [some - start for some, start in zip(own, (ends - self.sizes).tolist(), strict=True)]
 
     def joined(self) -> Any:
         """Return all rows as one array, sparse array or data frame."""
@@ -161,6 +172,35 @@ class RowBlocks:
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
 
 
+class TakenRows(RowBlocks):
+    """Some rows of blocks, taken whenever these are read; all rows are checked."""
+
+    def __init__(self, whole: RowBlocks, own: list[NDArray[np.intp]]) -> None:
+        self.whole, self.own = whole, own
+        self.sizes = [len(rows) for rows in own]
+        self.kind, self.shape = whole.kind, (sum(self.sizes), *whole.shape[1:])
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the blocks are in memory already."""
+        return self.whole.in_memory
+
+    def __iter__(self) -> Iterator[Any]:
+        for block, rows in zip(self.whole, self.own, strict=True):
+            yield block if len(rows) == n_rows_of(block) else take_rows(block, rows)
+
+    def through(self, each: Callable[[Any], Any]) -> RowBlocks:
+        """Return the same blocks, each passed through a function when it is read."""
+        return TakenRows(self.whole.through(each), self.own)
+
+
+def some_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of X, which ascend; blocks stay blocks."""
+    if not isinstance(X, RowBlocks):
+        return take_rows(X, rows)
+    return X if len(rows) == X.shape[0] else X.taken(rows)
+
+
 class BlockKind(NamedTuple):
     """What blocks of one sample have in common: their container, number of columns, types and names of columns."""
 
@@ -170,10 +210,18 @@ class BlockKind(NamedTuple):
     names: tuple[Any, ...] | None
 
     @classmethod
-    def of(cls, block: Any) -> BlockKind:
-        """Return the kind of a block."""
+    def of(cls, block: Any, number: int) -> BlockKind:
+        """Return the kind of a block; what is no table is refused."""
         if isinstance(block, list):
             return cls("list", (), (), None)
+        shape = getattr(block, "shape", None)
+        # Text, say, has rows and no columns.
+        if shape is None or len(shape) != 2:
+            found = type(block).__name__ if shape is None else f"an array of shape {shape}"
+            raise ValueError(
+                f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or a "
+                "data frame) or a list of rows."
+            )
         width = (int(block.shape[1]),)
         if hasattr(block, "columns"):
             types = block.dtypes if hasattr(block, "dtypes") else ()
@@ -201,6 +249,18 @@ class BlockKind(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.width[0] if self.width else 1} columns ({self.container}, {', '.join(sorted(set(self.types)))})"
+
+
+@contextmanager
+def naming_block(number: int) -> Iterator[None]:
+    """Name the block in which something is wrong."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        # Those of other classes name a row among all rows, or a file.
+        if type(error) not in (TypeError, ValueError):
+            raise
+        raise type(error)(f"In block {number}, with its rows counted from 0: {error}") from error
 
 
 def iterates(blocks: Any) -> bool:

@@ -26,11 +26,15 @@ class HugeFeatureError(ValueError):
     """A feature is too large to be multiplied."""
 
     def __init__(self, row: int, column: int, value: float) -> None:
-        self.row, self.column, self.value = row, column, value
+        self.row, self.column, self.value = int(row), int(column), float(value)
         super().__init__(
             f"X[{row}, {column}]={value:g} is too large: products of features beyond ±{LARGEST_FEATURE:g} overflow. "
             "Scale the features, or remove the row."
         )
+
+    def __reduce__(self) -> tuple[type[HugeFeatureError], tuple[int, int, float]]:
+        # Other processes raise it too.
+        return HugeFeatureError, (self.row, self.column, self.value)
 
 
 def is_huge(X: Any) -> bool:

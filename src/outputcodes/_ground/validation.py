@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -63,6 +63,15 @@ def on_host(X: Any) -> Any:
 
 def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
     """Return what scikit-learn's `validate_data` does, without a warning that infinite numbers have no sum."""
+    if in_blocks(X):
+        raise ValueError(
+            f"X is in blocks of rows, which {type(estimator).__name__} does not read: give one table, X.joined(), or "
+            "train on blocks by OutputCodeClassifier or GradientBoost."
+        )
+    if isinstance(X, list | tuple) and X and all(len(getattr(one, "shape", ())) == 2 for one in X):
+        raise ValueError(
+            f"X is a list of {len(X)} tables; make them blocks of rows: outputcodes.training.RowBlocks(X)."
+        )
     with np.errstate(invalid="ignore"), naming_text(estimator, X), naming_learners(estimator):
         return validate_data(estimator, X, *given, **checks)
 
@@ -151,16 +160,28 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
+    in_parts = isinstance(y, list | tuple) and len(y) != n_rows_of(X) and all(np.ndim(one) == 1 for one in y)
+    if in_blocks(y) or (in_parts and len(y)):
+        raise ValueError(
+            f"y is {type(y).__name__} of {len(y)} parts: give the labels of all rows as one array, such as "
+            "numpy.concatenate(parts)."
+        )
     labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)
     # NaN differs from itself; the NA of pandas can't be compared.
     if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
         raise ValueError(MISSING_LABELS)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError(MISSING_LABELS)
-    check_consistent_length(X, labels)
+    check_length(X, labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     return labels
+
+
+def check_length(X: Any, labels: NDArray[Any]) -> None:
+    """Raise ValueError unless there is a label per row."""
+    if len(labels) != n_rows_of(X):
+        raise ValueError(f"y has {len(labels)} labels but X has {n_rows_of(X)} rows; give one label per row.")
 
 
 def check_classes(labels: NDArray[Any]) -> NDArray[Any]:
@@ -216,6 +237,11 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     return checked
 
 
+def in_blocks(X: Any) -> bool:
+    """Return whether X is `RowBlocks`; a column of a data frame may have the same name as a method."""
+    return hasattr(type(X), "joined")
+
+
 def n_rows_of(X: Any) -> int:
     """Return the number of rows of an array, sparse matrix, data frame or list."""
     if not hasattr(X, "shape") and not hasattr(X, "__len__"):
@@ -224,7 +250,11 @@ def n_rows_of(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Return some rows of an array, sparse matrix, data frame or list; with None, X itself without a copy."""
+    """Return some rows of an array, sparse matrix, data frame or list; with None, X itself without a copy.
+
+    Blocks of rows are joined.
+    """
+    X = X.joined() if in_blocks(X) else X
     if rows is None:
         return X
     if hasattr(X, "iloc"):

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from outputcodes._ground.passes import Combination, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.stored_rows import Part, StoredRows
-from outputcodes._ground.working_files import mapped_empty
 from outputcodes._histograms.binning import Binned, categorical_mask, quantile_bins
 from outputcodes._histograms.tallies import Merging, Tally, tally
 
@@ -56,18 +55,6 @@ class BinnedBlocks:
     high: Array
     categorical: NDArray[np.bool_]
     exact: NDArray[np.bool_]
-
-    def together(self) -> Binned:
-        """Return the rows as trees take them: all codes in one array, a byte or two per value; features in blocks."""
-        of_blocks = self.coded.blocks.collected(_codes)
-        shape, dtype = self.coded.shape, of_blocks[0].dtype
-        codes = np.empty(shape, dtype) if self.coded.blocks.files is None else mapped_empty(shape, dtype)
-        start = 0
-        for own in of_blocks:
-            codes[start : start + len(own)] = own
-            start += len(own)
-        bins = self.n_bins, self.offsets, self.low, self.high, self.categorical, self.exact
-        return Binned(self.stored, codes, *bins)
 
     def without_rows(self) -> Binned:
         """Return the bins alone, for what only decides about them."""
@@ -149,17 +136,6 @@ def bins_of_blocks(
     if isinstance(like, BinnedBlocks) and like.is_like(X, bins, categorical):
         return like
     return bin_blocks(StoredRows.of(X, check), X, bins, categorical, most_bins)
-
-
-def tree_bins(
-    X: RowBlocks, check: Callable[[Any], Any], bins: int | str, categorical_features: ArrayLike | None
-) -> Binned:
-    """Read blocks, check them and bin their features, for trees, which hold the codes of all rows."""
-    return bins_of_blocks(X, check, bins, categorical_features, most_bins=int(X.shape[0])).together()
-
-
-def _codes(parts: list[Codes]) -> NDArray[Any]:
-    return parts[0].X
 
 
 def _one(parts: list[Part]) -> Part:

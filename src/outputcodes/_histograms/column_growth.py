@@ -29,6 +29,8 @@ from outputcodes._histograms.one_feature import best_question, is_better, line_u
 from outputcodes._histograms.regions import fill_feature, fill_two_signs, move_sibling, part_rows
 from outputcodes._histograms.sampling import draw_at_node
 
+# Values read per compiled call, about 0.1 s, so that Ctrl-C is handled in between.
+VALUES_PER_CALL = 50_000_000
 # The histograms that a growing tree keeps: so many, or as many as fit in 8 MiB.
 MOST_KEPT, KEPT_WORDS = 32, 1 << 20
 # The histogram that every node may fill and none keeps.
@@ -65,11 +67,25 @@ def whole_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], floa
     >>> whole * unit
     array([ 1.  , -0.25])
     """
-    largest = float(np.abs(weights).max(initial=0.0))
-    exponent = int(np.frexp(largest)[1]) + len(weights).bit_length() - 61
+    exponent = unit_exponent(float(np.abs(weights).max(initial=0.0)), len(weights))
+    return in_units(weights, exponent), float(np.ldexp(1.0, exponent))
+
+
+def unit_exponent(largest: float, n: int) -> int:
+    """Return the exponent of the unit of n weights of at most this size."""
+    return int(np.frexp(largest)[1]) + n.bit_length() - 61
+
+
+def in_units(weights: NDArray[np.float64], exponent: int) -> NDArray[np.int64]:
+    """Return signed weights as whole numbers of units."""
     whole = np.rint(np.ldexp(weights, -exponent))
     sized: NDArray[np.int64] = np.where(whole == 0, np.sign(weights), whole).astype(np.int64)
-    return sized, float(np.ldexp(1.0, exponent))
+    return sized
+
+
+def n_kept(size: int) -> int:
+    """Return how many histograms of so many words a growing tree keeps, the one that none keeps included."""
+    return min(MOST_KEPT, max(2, KEPT_WORDS // size))
 
 
 def start_growth(
@@ -77,7 +93,7 @@ def start_growth(
 ) -> ColumnGrowth:
     """Allocate the growth of a tree whose root has these rows with these signed weights; the stack is empty."""
     size = 2 * int((n_bins + 1).sum())
-    kept = min(MOST_KEPT, max(2, KEPT_WORDS // size))
+    kept = n_kept(size)
     growth = ColumnGrowth(
         np.empty((n_nodes, 2), np.int64),
         rows.astype(np.uint32),
@@ -128,22 +144,30 @@ def are_few(n, growth):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # type: ignore[no-untyped-def]
-    """Pop the region on top of the stack and split it by the choice; its histogram, if kept, is handed on."""
-    counts, rows, heights = growth.counts, growth.rows, growth.heights
-    heights[0] -= 1
-    top = growth.stack[heights[0]]
-    node, first, last, depth = top[0], top[1], top[2], top[3] + 1
+def write_choice(features, nodes, growth, node, room, choice):  # type: ignore[no-untyped-def]
+    """Turn a leaf into a node that asks the chosen question, with the weights of its sides; return the left one."""
+    counts = growth.counts
     read_choice(features, room, choice)
     write_question(node, nodes, growth, choice)
     left = nodes.left[node]
-    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), room.goes_left)
     for sign in range(2):
         counts[left, sign] = room.left[sign]
         counts[left + 1, sign] = counts[node, sign] - room.left[sign]
     if choice.which[2] < 0:
         on_left, on_right = float(counts[left, 0] + counts[left, 1]), float(counts[left + 1, 0] + counts[left + 1, 1])
         nodes.missing_left[node] = on_left >= on_right - TIE * (on_left + on_right)
+    return left
+
+
+@njit(**INNER)
+def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # type: ignore[no-untyped-def]
+    """Pop the region on top of the stack and split it by the choice; its histogram, if kept, is handed on."""
+    counts, rows, heights = growth.counts, growth.rows, growth.heights
+    heights[0] -= 1
+    top = growth.stack[heights[0]]
+    node, first, last, depth = top[0], top[1], top[2], top[3] + 1
+    left = write_choice(features, nodes, growth, node, room, choice)
+    middle = part_rows(rows, first, last, growth.spare, features.codes, np.uintp(choice.which[1]), room.goes_left)
     left_final = is_final(counts[left], middle - first, depth, rules)
     right_final = is_final(counts[left + 1], last - middle, depth, rules)
     left_slot, right_slot = np.int64(-1), np.int64(-1)
@@ -169,57 +193,79 @@ def part_column(features, signed, rules, nodes, growth, slot, room, choice):  # 
         push_region(growth, left, first, middle, depth, left_slot)
 
 
+@njit(**INNER)
+def find_question(features, signed, rules, growth, node, first, last, slot, room, choice):  # type: ignore[no-untyped-def]
+    """Choose the best question of a region; return whether it gains enough.
+
+    The histogram of the region is growth.histograms[slot]. Without one, slot < 0, that of each feature is filled, or
+    the rows are sorted if they are few.
+    """
+    d, counts, rows, ranges, line = len(features.n_bins), growth.counts, growth.rows, growth.ranges, room.line
+    offsets, n_bins, categorical, walk = features.offsets, features.n_bins, features.categorical, growth.walk
+    whole_p, whole_m = counts[node, 0], counts[node, 1]
+    gain = PairGain(rules.criterion, whole_p, whole_m, features.low, features.high)
+    tie = TIE * float(whole_p + whole_m)
+    least, widest = np.inf, 0.0
+    sorts = slot < 0 and are_few(last - first, growth)
+    if growth.n_asked < d:
+        draw_at_node(growth.seed, node, d, walk)
+    histogram = growth.histograms[max(slot, SCRATCH)]
+    for q in range(d):
+        f = walk[q]
+        # If none of the features that were drawn has two values, others are asked about. The root sees all ranges.
+        asked = q < growth.n_asked or least == np.inf
+        if not asked and node > 0:
+            break
+        if sorts:
+            count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
+        else:
+            if slot < 0:
+                fill_feature(features.codes, rows[first:last], f, offsets, signed, histogram)
+            count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
+        if count < 2:
+            continue
+        if node == 0:
+            ranges[f] = range_of(features, count, missing, line.at)
+            if not asked:
+                continue
+        found = best_question(
+            gain, histogram, line, count, missing, f, categorical, categorical, tie, 0.0, TIE * ranges[f]
+        )
+        gap = found[4] / ranges[f]
+        if is_better(found[0], gap, least, widest, tie, TIE):
+            least, widest = min(found[0], least), gap
+            store_choice(features, f, histogram, line.at, count, missing, found[1], found[3], room.left, choice)
+    return pair_cost(float(whole_p), float(whole_m), rules.criterion) - least >= rules.least_gain - tie
+
+
 @njit(**ENTRY)
 def grow_column(features, signed, rules, nodes, growth, room, choice, budget):  # type: ignore[no-untyped-def]
     """Split the regions on the stack until about `budget` values have been read."""
-    d, heights, counts, rows, ranges = len(features.n_bins), growth.heights, growth.counts, growth.rows, growth.ranges
-    offsets, n_bins, categorical, line = features.offsets, features.n_bins, features.categorical, room.line
-    walk, n_asked = growth.walk, growth.n_asked
-    some = n_asked < d
+    d, heights, rows = len(features.n_bins), growth.heights, growth.rows
     while heights[0] > 0 and budget > 0:
         top = growth.stack[heights[0] - 1]
         node, first, last, slot = top[0], top[1], top[2], top[4]
-        whole_p, whole_m = counts[node, 0], counts[node, 1]
-        gain = PairGain(rules.criterion, whole_p, whole_m, features.low, features.high)
-        tie = TIE * float(whole_p + whole_m)
-        least, widest = np.inf, 0.0
-        few = are_few(last - first, growth)
         budget -= (last - first) * d
-        if some:
-            draw_at_node(growth.seed, node, d, walk)
-        elif not few:
+        # A node that asks about some features only fills their histograms one by one.
+        if growth.n_asked == d and not are_few(last - first, growth):
             budget -= growth.histograms.shape[1] // 2
             if slot < 0:
                 slot = take_free(growth, np.int64(SCRATCH))
-                fill_two_signs(features.codes, rows[first:last], offsets, signed, growth.histograms[slot])
-        histogram = growth.histograms[max(slot, SCRATCH)]
-        for q in range(d):
-            f = walk[q]
-            # If none of the features that were drawn has two values, others are asked about. The root sees all ranges.
-            asked = q < n_asked or least == np.inf
-            if not asked and node > 0:
-                break
-            if few:
-                count, missing = line_up_sorted(features, f, signed, rows, first, last, histogram, room)
-            else:
-                if some:
-                    fill_feature(features.codes, rows[first:last], f, offsets, signed, histogram)
-                count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
-            if count < 2:
-                continue
-            if node == 0:
-                ranges[f] = range_of(features, count, missing, line.at)
-                if not asked:
-                    continue
-            found = best_question(
-                gain, histogram, line, count, missing, f, categorical, categorical, tie, 0.0, TIE * ranges[f]
-            )
-            gap = found[4] / ranges[f]
-            if is_better(found[0], gap, least, widest, tie, TIE):
-                least, widest = min(found[0], least), gap
-                store_choice(features, f, histogram, line.at, count, missing, found[1], found[3], room.left, choice)
-        if pair_cost(float(whole_p), float(whole_m), rules.criterion) - least < rules.least_gain - tie:
+                fill_two_signs(features.codes, rows[first:last], features.offsets, signed, growth.histograms[slot])
+        if find_question(features, signed, rules, growth, node, first, last, slot, room, choice):
+            part_column(features, signed, rules, nodes, growth, slot, room, choice)
+        else:
             heights[0] -= 1
             set_free(growth, slot)
-        else:
-            part_column(features, signed, rules, nodes, growth, slot, room, choice)
+
+
+@njit(**ENTRY)
+def split_column(features, signed, rules, nodes, growth, node, room, choice):  # type: ignore[no-untyped-def]
+    """Ask the best question at a node whose histogram is the only one, wherever its rows are; return whether it gains.
+
+    `room.goes_left` then has the side of each bin of the feature.
+    """
+    if not find_question(features, signed, rules, growth, node, 0, 0, SCRATCH, room, choice):
+        return False
+    write_choice(features, nodes, growth, node, room, choice)
+    return True

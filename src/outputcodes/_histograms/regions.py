@@ -106,3 +106,9 @@ def part_rows(order, first, last, spare, codes, f, goes_left):  # type: ignore[n
     for p in range(right):
         order[left + p] = spare[p]
     return np.int64(left)
+
+
+@njit(**ENTRY)
+def part_own(own, spare, codes, f, goes_left):  # type: ignore[no-untyped-def]
+    """Put those of some rows first whose code goes to the left; return their number."""
+    return part_rows(own, 0, len(own), spare, codes, f, goes_left)

@@ -12,13 +12,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from outputcodes._ground.compiling import ENTRY
 from outputcodes._ground.working_files import is_mapped, mapped_empty
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.regions import fill, fill_four, part_rows
+from outputcodes._histograms.regions import fill, fill_four, part_own
 from outputcodes._histograms.vector_growth import (
     DEPTH,
     FIRST,
@@ -196,9 +194,3 @@ class BlockGrower(Grower):
         n_left = int((last if self.m % 2 else high(last)).sum())
         n_rows = int(tree.leaves[leaf, LAST] - tree.leaves[leaf, FIRST])
         return Question(leaf, f, goes_left, 2 * n_left <= n_rows), n_left
-
-
-@njit(**ENTRY)
-def part_own(own, spare, codes, f, goes_left):  # type: ignore[no-untyped-def]
-    """Put those of some rows first whose code goes to the left; return their number."""
-    return part_rows(own, 0, len(own), spare, codes, f, goes_left)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
@@ -25,6 +24,7 @@ from outputcodes._ground.targets import OneLabel, Targets, indicates_labels, lab
 from outputcodes._ground.validation import (
     as_seed,
     check_classes,
+    check_length,
     check_n_jobs,
     check_targets,
     check_weight,
@@ -338,7 +338,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         if self.class_weight is not None:
             raise ValueError("y is multilabel, and class_weight is for classes: give sample_weight.")
         sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
+        check_length(X, sets.numbers)
         return sets.numbers, sets.targets, sets.code
 
     def __sklearn_tags__(self) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
@@ -19,7 +18,7 @@ from outputcodes._ground.lazy_outputs import is_dask, lazily
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
 from outputcodes._ground.tree_code import TreeCode
-from outputcodes._ground.validation import check_targets, check_weight, n_rows_of, on_host
+from outputcodes._ground.validation import check_length, check_targets, check_weight, n_rows_of, on_host
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.names import as_decoder
 
@@ -277,7 +276,7 @@ class DecodingClassifier(ClassifierMixin):
         if (objection := self._objection_to_label_sets()) is not None:
             raise ValueError(objection)
         sets = label_sets(y)
-        check_consistent_length(X, sets.numbers)
+        check_length(X, sets.numbers)
         return sets.numbers, sets
 
     def __sklearn_tags__(self) -> Any:

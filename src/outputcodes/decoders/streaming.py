@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from outputcodes._ground.drawn_code import MatrixCode
+from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, indicates_labels
 from outputcodes._ground.validation import NoStreamError, as_seed, check_targets, check_weight, take_rows
 from outputcodes.decoders.base import Decoder
@@ -44,6 +45,11 @@ class StreamState:
         found, places = np.unique(y, return_inverse=True)
         known = {label: number for number, label in enumerate(self.labels)}
         new = [label for label in found.tolist() if label not in known]
+        if new and isinstance(new[0], str) != isinstance(self.labels[0], str):
+            raise ValueError(
+                f"y has the label {new[0]!r}, and those before are such as {self.labels[0]!r}: text and numbers can't "
+                "be mixed; give labels of one type."
+            )
         M = self.M
         # All of them or none: an error leaves everything as it was.
         for count in range(len(new)):
@@ -141,6 +147,8 @@ class StreamingClassifier(DecodingClassifier):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
         learner, _ = self._stream_parts(np.array([]))
         X = self._check_features(X, learner.estimators, reset=first)
+        if isinstance(X, RowBlocks):
+            raise ValueError("X is in blocks of rows, and partial_fit takes one batch: call it for each block.")
         labels = check_targets(self, X, y)
         weight = check_weight(sample_weight, len(labels))
         if weight is not None and not weight.all():
@@ -150,6 +158,7 @@ class StreamingClassifier(DecodingClassifier):
             state = self._started(learner, labels, classes)
         elif classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
             raise ValueError(f"classes has {unknown[:5].tolist()}, which were not among those of the first call.")
+        state.stream.check(X)
         numbers = state.numbers(labels)
         targets, code = sorted_code(state)
         state.mass += np.bincount(numbers, weights=weight, minlength=len(state.labels))

@@ -19,6 +19,7 @@ from outputcodes._ground.validation import (
     check_targets,
     check_weight,
     is_on_device,
+    naming_learners,
     naming_text,
     validated,
 )
@@ -114,8 +115,8 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
                 "X is an array on a device, which only KernelSVM(device='cuda') can read: copy it to the host, by "
                 "X.get() (CuPy) or X.cpu() (PyTorch)."
             )
-        with naming_text(self, X):
-            X = check_array(X, **self._checks())
+        with naming_text(self, X), naming_learners(self):
+            X = check_array(X, input_name="X", estimator=self, **self._checks())
         if self.multiplies_features:
             refuse_huge(X)
         return X

@@ -23,6 +23,10 @@ class Stream:
     A learner that can learn from batches returns one from `Learner.stream`.
     """
 
+    def check(self, X: Any) -> None:
+        """Raise ValueError for a batch that can't follow those before; by default, any can."""
+        return
+
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
         """Learn from a batch: rows X of the classes y, which are row numbers of the code M (k, L).
 

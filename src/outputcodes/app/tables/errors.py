@@ -19,6 +19,10 @@ class EmptyTableError(TableError):
     """The file is empty or has no rows."""
 
 
+class NoRowsError(EmptyTableError):
+    """The file has columns and no rows."""
+
+
 class DamagedTableError(TableError):
     """The file is incomplete, or not in the format of its name."""
 

@@ -24,11 +24,12 @@ def table_files(data: str | Path) -> list[Path]:
         found = sorted(one for one in path.iterdir() if one.is_file() and not one.name.startswith((".", "_")))
         files = [one for one in found if is_table(one)]
         if not files:
-            raise errors.NoSuchTableError(
-                f"The folder {path} has no tables; it has {quoted(one.name for one in found)}."
-            )
+            there = f"it has {quoted(one.name for one in found)}" if found else "it is empty"
+            raise errors.NoSuchTableError(f"The folder {path} has no tables; {there}.")
         return files
     if not is_pattern(data):
+        if not is_table(path) and not path.exists():
+            raise errors.NoSuchTableError(f"There is no file or folder {path}.")
         return [path]
     files = sorted(Path(one) for one in glob.glob(str(data), recursive=True) if Path(one).is_file())
     if not files:
@@ -60,8 +61,19 @@ class FilesInOrder:
         if self.sparse:
             columns = [*map(str, feature_range(self.paths)), LABEL]
             return [name for name in columns if name not in set(without)]
-        first = next(frames(self.paths[0], {}, without=without, rows=1, dialect=self.dialect))
+        every = (frame for path in self.paths for frame in self._frames(path, {}, without=without, rows=1))
+        first = next(every, None)
+        if first is None:
+            raise errors.NoRowsError(f"None of the files in {self.paths[0].parent} has rows.")
         return [str(name) for name in first.columns]
+
+    def _frames(self, path: Path, types: Types, **how: Any) -> Iterator[Any]:
+        """Yield the frames of a file; one of several files may have no rows."""
+        try:
+            yield from frames(path, types, dialect=self.dialect, **how)
+        except errors.NoRowsError:
+            if len(self.paths) == 1:
+                raise
 
     def blocks(self, types: Types, only: Iterable[str] | None, without: Iterable[str], rows: int) -> Iterator[Any]:
         """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path"."""
@@ -71,7 +83,7 @@ class FilesInOrder:
         for path, stamp in zip(self.paths, self._stamps, strict=True):
             self._check(path, stamp)
             waiting: list[Any] = []
-            for frame in frames(path, types, only=only, without=without, rows=rows, dialect=self.dialect):
+            for frame in self._frames(path, types, only=only, without=without, rows=rows):
                 expected = self._matched(frame, expected, path)
                 if waiting and sum(map(len, waiting)) + len(frame) > rows:
                     yield _joined(pd, waiting, path)

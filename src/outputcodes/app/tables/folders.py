@@ -124,6 +124,8 @@ def read_blocks(
     files = FilesInOrder(table_files(data), dialect)
     columns = files.columns(without)
     target = target_of(columns, target, data)
+    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1):
+        raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
     rows = max(1, VALUES_PER_BLOCK // max(1, len(columns))) if rows is None else rows
     found = _FirstPass(target)
     only = columns if files.sparse else None

@@ -63,7 +63,7 @@ def frames(
                 found = True
                 yield frame
         if not found:
-            raise errors.EmptyTableError(f"{path} has no rows.")
+            raise errors.NoRowsError(f"{path} has no rows.")
 
 
 def missing_words(path: str | Path, column: str, dialect: Dialect | None = None) -> Counter[str]:

@@ -67,6 +67,12 @@ class ImplicitSteps(Stream):
         self.total, self.missed = 0.0, np.zeros(0)
         self.before = Reservoir(0, seed)
 
+    def check(self, X: Any) -> None:
+        """Refuse sparse batches after dense ones, and the other way round."""
+        if self.metrics and sp.issparse(X) != sp.issparse(self.before.X):
+            now, before = ("sparse", "dense") if sp.issparse(X) else ("dense", "sparse")
+            raise ValueError(f"X is {now}, and the batches before were {before}: give all batches in one form.")
+
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
         """Take a step in every column for each few rows; columns that came late also see rows that came before them."""
         X, cost = self._with_constant(self.learner._as_features(X)), self.learner.C * class_weights(M, column_weight)

@@ -14,9 +14,9 @@ from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.planning import Planning, many_classes
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import unknown_name
-from outputcodes._histograms.binned_blocks import tree_bins
+from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
-from outputcodes._histograms.column_growth import grow_column, start_growth, whole_weights
+from outputcodes._histograms.column_growth import VALUES_PER_CALL, grow_column, start_growth, whole_weights
 from outputcodes._histograms.column_splits import Features, make_room
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, is_final
@@ -25,12 +25,13 @@ from outputcodes._histograms.sampling import n_sampled
 from outputcodes._histograms.splits import FoundSplit
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
 from outputcodes.learners.trees.fitted_trees import FittedTrees
+from outputcodes.learners.trees.trees_on_blocks import trees_on_blocks
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
-# Values read per compiled call, about 0.1 s, so that Ctrl-C is handled in between; and columns in memory at a time.
-VALUES_PER_CALL, COLUMNS_AT_A_TIME = 50_000_000, 16
+# Columns in memory at a time.
+COLUMNS_AT_A_TIME = 16
 CRITERIA = {"entropy": ENTROPY, "gini": GINI, "kearns-mansour": KEARNS_MANSOUR}
 LOSS_OF = {"entropy": "logistic", "gini": "squared", "kearns-mansour": "exponential"}
 
@@ -142,17 +143,18 @@ class ColumnTree(SharedLearner):
         self._check_parameters()
         return LOSS_OF[self.criterion]
 
-    def prepare(self, X: Any, like: Binned | None = None) -> Binned:
+    def prepare(self, X: Any, like: Any = None) -> Binned | BinnedBlocks:
         """Bin the features, at the quantiles of `like` if given."""
         self._check_parameters()
         if isinstance(X, RowBlocks):
-            return tree_bins(X, self._as_features, self.bins, self.categorical_features)
+            how = self.bins, self.categorical_features
+            return bins_of_blocks(X, self._as_features, *how, like, most_bins=int(X.shape[0]))
         X = self._as_features(X)
         return bin_features(X, self.bins, categorical_mask(self.categorical_features, X.shape[1]), like)
 
     def fit_columns(
         self,
-        data: Binned,
+        data: Binned | BinnedBlocks,
         y: Rows,
         M: AnyCode,
         weight: Array | None = None,
@@ -168,16 +170,22 @@ class ColumnTree(SharedLearner):
         self._check_parameters()
         rows = effective_rows(y, M, weight, rows)
         signed = class_weights(M, column_weight) * M
+        n_asked, depth = n_sampled(self.max_features, len(data.n_bins)), self.max_depth or np.iinfo(np.int64).max
+        rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
+
+        def own_seed(j: int) -> np.uint64:
+            state: np.uint64 = np.random.SeedSequence((seed, j)).generate_state(1, np.uint64)[0]
+            return state
+
+        if isinstance(data, BinnedBlocks):
+            how = rules, n_asked, own_seed, COLUMNS_AT_A_TIME, n_jobs
+            return self._joined(trees_on_blocks(data, y, weight, rows, signed, *how), len(data.n_bins))
         features = Features(data.codes, data.n_bins, data.offsets, data.low, data.high, data.categorical)
-        depth = np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
-        n_asked = n_sampled(self.max_features, len(data.n_bins))
         trees: list[GrowingTree] = []
 
         def start(j: int) -> GrowingTree:
             own = signed[y[rows], j] * (1.0 if weight is None else weight[rows])
-            rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
-            own_seed = np.random.SeedSequence((seed, j)).generate_state(1, np.uint64)[0]
-            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules, n_asked, own_seed)
+            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules, n_asked, own_seed(j))
 
         for first in range(0, M.shape[1], COLUMNS_AT_A_TIME):
             growing = over_blocks(start, range(first, min(first + COLUMNS_AT_A_TIME, M.shape[1])), n_jobs)
@@ -186,17 +194,17 @@ class ColumnTree(SharedLearner):
                 over_blocks(GrowingTree.advance, growing, n_jobs)
                 growing = [tree for tree in growing if not tree.finished]
                 progress.reached(len(trees) - len(growing), M.shape[1])
-        return self._joined(trees, data.X.shape[1])
+        return self._joined([(tree.nodes, tree.counts) for tree in trees], len(data.n_bins))
 
-    def _joined(self, trees: list[GrowingTree], n_features: int) -> FittedTrees:
-        """Concatenate all trees."""
-        n_nodes = np.array([len(tree.counts) for tree in trees])
-        n_numbers = np.array([len(tree.nodes.pool) for tree in trees])
-        nodes = Nodes(*(np.concatenate(parts) for parts in zip(*(tree.nodes for tree in trees), strict=True)))
+    def _joined(self, trees: list[tuple[Nodes, Array]], n_features: int) -> FittedTrees:
+        """Concatenate all trees, nodes with their weights."""
+        n_nodes = np.array([len(weights) for _, weights in trees])
+        n_numbers = np.array([len(nodes.pool) for nodes, _ in trees])
+        nodes = Nodes(*(np.concatenate(parts) for parts in zip(*(nodes for nodes, _ in trees), strict=True)))
         roots = np.cumsum(n_nodes) - n_nodes
         nodes.left[:] += np.repeat(roots, n_nodes)
         nodes.at[:] += np.repeat(np.cumsum(n_numbers) - n_numbers, n_nodes)
-        weights = np.concatenate([tree.counts for tree in trees])
+        weights = np.concatenate([weights for _, weights in trees])
         p, m = weights.T + self.smoothing
         answers = (p - m) / (p + m) if self.criterion == "gini" else np.log(p / m) / 2
         return FittedTrees(nodes, roots, weights, answers, n_features, CRITERIA[self.criterion])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from outputcodes._ground.stored_rows import StoredRows
+from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.importances import importances
 from outputcodes._histograms.questions import LEAF, Nodes, find_leaves, goes_left
@@ -73,10 +73,10 @@ class FittedTrees(FittedColumns):
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return (n, L) margins of X, or of some rows of prepared data."""
+        if isinstance(X, BinnedBlocks):
+            return X.stored.each_row(rows, len(self.roots), self._answers)
         if isinstance(X, Binned):
             X = X.X
-            if isinstance(X, StoredRows):
-                return X.each_row(rows, len(self.roots), self._answers)
         else:
             X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
             if X.shape[1] != self.n_features:
