@@ -32,10 +32,14 @@ class StreamState:
     mass : ndarray
         The weight of the rows of each class so far.
     stream : learners.stream.Stream
+    complete : bool
+        Whether all classes were named in the first call.
     """
 
-    def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any) -> None:
-        self.code, self.labels, self.M, self.stream = code, labels, M, stream
+    complete = False
+
+    def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any, complete: bool) -> None:
+        self.code, self.labels, self.M, self.stream, self.complete = code, labels, M, stream, complete
         self.mass = np.zeros(len(labels))
         # Those of the last batch.
         self.columns: Any = None
@@ -49,6 +53,11 @@ class StreamState:
             raise ValueError(
                 f"y has the label {new[0]!r}, and those before are such as {self.labels[0]!r}: text and numbers can't "
                 "be mixed; give labels of one type."
+            )
+        if new and self.complete:
+            raise ValueError(
+                f"y has the labels {new[:5]}, which are not among the classes of the first call: correct them, or start "
+                "again without classes, so that the code can grow."
             )
         M = self.M
         # All of them or none: an error leaves everything as it was.
@@ -115,11 +124,11 @@ class StreamingClassifier(DecodingClassifier):
         Parameters
         ----------
         X, y : the batch
-            y may hold classes that are new: the code gets a row for each, if it can grow. One-vs-all gets a column for
-            each, all-pairs one for each pair; dense and sparse codes are drawn with spare rows if `classes` is None.
+            Without `classes`, y may hold classes that are new: the code gets a row for each, if it can grow. One-vs-all
+            gets a column for each, all-pairs one for each pair; dense and sparse codes are drawn with spare rows.
         classes : array, optional
-            All classes that will come, in the first call; the code is then that of `fit`. Without it, the first batch
-            must have two classes or more.
+            All classes that will come, in the first call; the code is then that of `fit`, and other labels are errors.
+            Without it, the first batch must have two classes or more, and new ones may come if the code can grow.
         sample_weight : array, optional
 
         Notes
@@ -183,7 +192,7 @@ class StreamingClassifier(DecodingClassifier):
             )
         seed, (_, code) = as_seed(self.random_state), self._stream_parts(known)
         M = code.open(len(known), seed, spare=classes is None)
-        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed))
+        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), classes is not None)
 
     def _objection_to_streams(self) -> str | None:
         """Return why these parameters can't learn from batches, or None."""
