@@ -87,10 +87,10 @@ def test_lengths_and_labels(model):
         (y[:100], short),
         (None, "requires y to be passed"),
         (np.where(y > 1, np.nan, y), "y has missing labels"),
-        ([y[:50], y[50:]], "y is list of 2 parts: give the labels of all rows as one array"),
+        ([y[:50], y[50:]], "y is a list of 2 parts: give the labels of all rows as one array"),
         (
             RowBlocks([y[:50, None], y[50:, None]]),
-            "y is RowBlocks of 2 parts: give the labels of all rows as one array",
+            "y is a RowBlocks of 2 parts: give the labels of all rows as one array",
         ),
         (np.zeros(150), "only one class with positive weight"),
     ):

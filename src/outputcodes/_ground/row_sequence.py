@@ -76,9 +76,7 @@ class RowBlocks:
         if len(getattr(X, "shape", ())) != 2:
             raise ValueError(f"RowBlocks.of takes a table of rows and columns, not {type(X)}.")
         n, d = X.shape
-        step = max(1, VALUES_PER_BLOCK // max(1, d)) if rows is None else rows
-        if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 1:
-            raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
+        step = rows_per_block(rows, d, VALUES_PER_BLOCK)
         table = X.tocsr() if sp.issparse(X) else getattr(X, "iloc", X)
         return cls([table[start : start + step] for start in range(0, max(n, 1), step)])
 
@@ -199,6 +197,19 @@ def some_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     if not isinstance(X, RowBlocks):
         return take_rows(X, rows)
     return X if len(rows) == X.shape[0] else X.taken(rows)
+
+
+def rows_per_block(rows: int | None, width: int, values: int) -> int:
+    """Return the number of rows of a block, by default such that it has so many `values`.
+
+    >>> rows_per_block(None, 3, 12), rows_per_block(5, 3, 12)
+    (4, 5)
+    """
+    if rows is None:
+        return max(1, values // max(1, width))
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
+        raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
+    return int(rows)
 
 
 class BlockKind(NamedTuple):
