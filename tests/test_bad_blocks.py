@@ -106,7 +106,9 @@ def test_lengths_and_labels(model):
 def test_values(model):
     with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
         model.fit(blocks(changed(np.inf)), y)
-    with pytest.raises(ValueError, match="0 sample"):
+    with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
+        model.fit(RowBlocks([X[:0], changed(np.inf)]), y)
+    with pytest.raises(ValueError, match=r"^(?!In block).*0 sample"):
         model.fit(RowBlocks([X[:0], X[:0]]), y[:0])
     with pytest.raises(ValueError, match="0 feature"):
         model.fit(blocks(X[:, :0]), y)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,6 +144,14 @@ class RowBlocks:
         before, other = self.each, copy.copy(self)
         other.each = lambda block: each(before(block))
         return other
+
+    def checked(self, check: Callable[..., Any], *, reset: bool) -> RowBlocks:
+        """Return the blocks through check(block, reset=False) when they are read; the first is checked with `reset`."""
+        # Without any rows, it is not one block that is wrong.
+        number = next((number for number, size in enumerate(self.sizes) if size), None)
+        with naming_block(number) if number is not None else nullcontext():
+            check(self.first(), reset=reset)
+        return self.through(partial(check, reset=False))
 
     def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
         """Return the blocks of some rows, which ascend.
