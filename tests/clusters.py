@@ -1,9 +1,12 @@
-"""Workers of a Dask cluster that die while something is computed; the fixture `client` is such a cluster."""
+"""Workers of a Dask cluster that die, and what passes through its client; the fixture `client` is such a cluster."""
 
 import os
+import pickle
 import signal
 import threading
 from contextlib import contextmanager
+
+from outputcodes._ground.on_dask import DaskBlocks, _n_bytes
 
 
 @contextmanager
@@ -39,3 +42,22 @@ def whole_again(client):
         except TimeoutError:
             continue
     raise AssertionError("The cluster has lost its workers.")
+
+
+def watched_passes(monkeypatch):
+    """Return a list to which every pass adds its function's name, the bytes of its state and of the sums' arrays."""
+    passes = []
+
+    def tasks(self, task, *fixed, state, given=None, before=DaskBlocks._tasks):
+        passes.append([fixed[0].__name__, len(pickle.dumps(state)), 0])
+        return before(self, task, *fixed, state=state, given=given)
+
+    def summed(self, parts, combine, before=DaskBlocks._summed):
+        found = before(self, parts, combine)
+        # Not those of its pickle: they depend on which arrays came from another process.
+        passes[-1][2] = _n_bytes(found)
+        return found
+
+    monkeypatch.setattr(DaskBlocks, "_tasks", tasks)
+    monkeypatch.setattr(DaskBlocks, "_summed", summed)
+    return passes

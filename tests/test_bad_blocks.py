@@ -87,10 +87,10 @@ def test_lengths_and_labels(model):
         (y[:100], short),
         (None, "requires y to be passed"),
         (np.where(y > 1, np.nan, y), "y has missing labels"),
-        ([y[:50], y[50:]], "y is list of 2 parts: give the labels of all rows as one array"),
+        ([y[:50], y[50:]], "y is a list of 2 parts: give the labels of all rows as one array"),
         (
             RowBlocks([y[:50, None], y[50:, None]]),
-            "y is RowBlocks of 2 parts: give the labels of all rows as one array",
+            "y is a RowBlocks of 2 parts: give the labels of all rows as one array",
         ),
         (np.zeros(150), "only one class with positive weight"),
     ):
@@ -106,7 +106,9 @@ def test_lengths_and_labels(model):
 def test_values(model):
     with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
         model.fit(blocks(changed(np.inf)), y)
-    with pytest.raises(ValueError, match="0 sample"):
+    with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
+        model.fit(RowBlocks([X[:0], changed(np.inf)]), y)
+    with pytest.raises(ValueError, match=r"^(?!In block).*0 sample"):
         model.fit(RowBlocks([X[:0], X[:0]]), y[:0])
     with pytest.raises(ValueError, match="0 feature"):
         model.fit(blocks(X[:, :0]), y)

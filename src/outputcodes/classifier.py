@@ -380,8 +380,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         tags = accepted_input(estimators)
         tags.allow_nan |= may_impute(estimators)
         if isinstance(X := taken(X, whole=tags.pairwise), RowBlocks):
-            check_features(self, X.first(), tags, reset=reset)
-            return X.through(lambda block: check_features(self, block, tags, reset=False))
+            return X.checked(partial(check_features, self, tags=tags), reset=reset)
         finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
         return check_features(self, X, tags, reset=reset, finite=finite)
 

@@ -7,7 +7,7 @@ from outputcodes._histograms import column_growth
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.column_growth import whole_weights
 from outputcodes._histograms.regions import fill, fill_two_signs
-from outputcodes._histograms.vector_sums import n_words, pack
+from outputcodes._histograms.vector_sums import n_words, pack, pack_six, pack_words, sizes_of
 from outputcodes.learners import ColumnTree
 
 N = 300
@@ -126,3 +126,20 @@ def test_the_weights_of_every_node_are_those_of_its_rows():
         left = np.where(np.isnan(x), nodes.missing_left[where], x <= nodes.threshold[where])
         where = np.where(nodes.kind[where] < 0, where, nodes.left[where] + ~left)
     assert seen > len(nodes.kind)
+
+
+def test_six_gradients_are_packed_as_any_number_is():
+    rng = np.random.default_rng(0)
+    G, h = rng.normal(scale=1e6, size=(N, 6)).astype(np.float32), rng.random(N).astype(np.float32)
+    six, any_number = np.empty((2, N, n_words(6)), np.int64)
+    pack_six(G, h, 0.3, 1e6, six)
+    pack_words(G, h, 0.3, 1e6, any_number)
+    assert np.array_equal(six, any_number)
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, N])
+def test_sizes_of_gradients_are_sums_over_all_rows(n):
+    rng = np.random.default_rng(0)
+    G, h = rng.normal(size=(n, 3)).astype(np.float32), rng.random(n).astype(np.float32)
+    expected = np.append(np.abs(G).astype(float).sum(axis=0), h.astype(float).sum())
+    assert np.allclose(sizes_of(G, h), expected, rtol=1e-12)

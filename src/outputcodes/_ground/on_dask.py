@@ -8,7 +8,7 @@ the same bits. Sums go along the tree of `passes.in_tree`; only the last one com
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -32,7 +32,7 @@ FEW_BYTES = 1 << 16
 def taken(X: Any, whole: bool = False) -> Any:
     """Return Dask collections and delayed tables as blocks, anything else unchanged; blocks are joined if `whole`."""
     given = X if isinstance(X, list) and X else [X]
-    X = DaskRows(X) if is_dask(X) or all(is_dask(one) or is_delayed(one) for one in given) else X
+    X = DaskRows(X) if all(is_dask(one) or is_delayed(one) for one in given) else X
     return X.joined() if whole and isinstance(X, RowBlocks) else X
 
 
@@ -242,6 +242,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _facts(block: Any, number: int) -> tuple[int, BlockKind]:
+    # What is no table, and may have no rows to count, is refused first.
     kind = BlockKind.of(block, number)
     return n_rows_of(block), kind
 
@@ -285,18 +286,26 @@ def _prepare_worker() -> None:
 
 
 def _n_bytes(value: Any) -> int:
-    """Return the bytes of all arrays in a value.
+    """Return the bytes of all arrays in a value; one that several pieces share is counted once.
 
-    >>> _n_bytes([(np.ones(4), None), (np.ones(2, dtype=np.float32), 5)])
+    >>> shared = np.ones(4)
+    >>> _n_bytes([(shared, None), (np.ones(2, dtype=np.float32), shared)])
     40
     """
+    return sum({id(array): array.nbytes for array in _arrays_in(value)}.values())
+
+
+def _arrays_in(value: Any) -> Iterator[NDArray[Any]]:
     if isinstance(value, np.ndarray):
-        return value.nbytes
-    if sp.issparse(value) and value.format == "csr":
-        return _n_bytes((value.data, value.indices, value.indptr))
-    if is_dataclass(value) and not isinstance(value, type):
-        value = [getattr(value, field.name) for field in fields(value)]
-    return sum(map(_n_bytes, value)) if isinstance(value, tuple | list) else 0
+        yield value
+    elif sp.issparse(value) and value.format == "csr":
+        yield from (value.data, value.indices, value.indptr)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _arrays_in(getattr(value, field.name))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _arrays_in(part)
 
 
 def _computing() -> AbstractContextManager[Any]:

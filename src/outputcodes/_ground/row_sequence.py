@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,9 +77,7 @@ class RowBlocks:
         if len(getattr(X, "shape", ())) != 2:
             raise ValueError(f"RowBlocks.of takes a table of rows and columns, not {type(X)}.")
         n, d = X.shape
-        step = max(1, VALUES_PER_BLOCK // max(1, d)) if rows is None else rows
-        if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 1:
-            raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
+        step = rows_per_block(rows, d, VALUES_PER_BLOCK)
         table = X.tocsr() if sp.issparse(X) else getattr(X, "iloc", X)
         return cls([table[start : start + step] for start in range(0, max(n, 1), step)])
 
@@ -146,6 +145,14 @@ class RowBlocks:
         other.each = lambda block: each(before(block))
         return other
 
+    def checked(self, check: Callable[..., Any], *, reset: bool) -> RowBlocks:
+        """Return the blocks through check(block, reset=False) when they are read; the first is checked with `reset`."""
+        # Without any rows, it is not one block that is wrong.
+        number = next((number for number, size in enumerate(self.sizes) if size), None)
+        with naming_block(number) if number is not None else nullcontext():
+            check(self.first(), reset=reset)
+        return self.through(partial(check, reset=False))
+
     def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
         """Return the blocks of some rows, which ascend.
 
@@ -199,6 +206,19 @@ def some_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     if not isinstance(X, RowBlocks):
         return take_rows(X, rows)
     return X if len(rows) == X.shape[0] else X.taken(rows)
+
+
+def rows_per_block(rows: int | None, width: int, values: int) -> int:
+    """Return the number of rows of a block, by default such that it has so many `values`.
+
+    >>> rows_per_block(None, 3, 12), rows_per_block(5, 3, 12)
+    (4, 5)
+    """
+    if rows is None:
+        return max(1, values // max(1, width))
+    if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
+        raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
+    return int(rows)
 
 
 class BlockKind(NamedTuple):

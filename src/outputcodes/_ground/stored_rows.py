@@ -15,6 +15,7 @@ from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.sizes import numbered_as
+from outputcodes._ground.validation import n_rows_of
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -118,7 +119,7 @@ class StoredRows:
 
 def _checked(block: Any, start: int, check: Callable[[Any], Any], sparse: bool, width: int) -> Part:
     """A block as a part; its first row is row `start` of all."""
-    n = block.shape[0]
+    n = n_rows_of(block)
     with numbered_as(np.arange(start, start + n)):
         # A block without rows is normal, and has nothing to be checked.
         own = check(block).astype(np.float64, copy=False) if n else np.empty((0, width))

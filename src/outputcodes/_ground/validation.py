@@ -163,7 +163,7 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
     in_parts = isinstance(y, list | tuple) and len(y) != n_rows_of(X) and all(np.ndim(one) == 1 for one in y)
     if in_blocks(y) or (in_parts and len(y)):
         raise ValueError(
-            f"y is {type(y).__name__} of {len(y)} parts: give the labels of all rows as one array, such as "
+            f"y is a {type(y).__name__} of {len(y)} parts: give the labels of all rows as one array, such as "
             "numpy.concatenate(parts)."
         )
     labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)

@@ -132,7 +132,9 @@ def bins_of_blocks(
     most_bins: int | None = None,
 ) -> BinnedBlocks:
     """Read blocks, check them and bin their features; `like` are perhaps these bins already."""
-    categorical = categorical_mask(categorical_features, int(X.shape[1]))
+    # The width of blocks that are lists of rows is known when they are read.
+    width = int(X.shape[1] if len(X.shape) == 2 else X.first().shape[1])
+    categorical = categorical_mask(categorical_features, width)
     if isinstance(like, BinnedBlocks) and like.is_like(X, bins, categorical):
         return like
     return bin_blocks(StoredRows.of(X, check), X, bins, categorical, most_bins)

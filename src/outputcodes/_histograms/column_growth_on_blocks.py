@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.column_growth import VALUES_PER_CALL, ColumnGrowth, grow_column, n_kept, split_column
-from outputcodes._histograms.column_rows import Answer, Asked, Parting
+from outputcodes._histograms.column_rows import Asked, Parting, Reply
 from outputcodes._histograms.column_splits import Features, make_room
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import LEAF, Nodes, empty_nodes, trimmed
@@ -118,18 +118,19 @@ class ColumnOnBlocks:
         summed, fetched = [region.node for region in self.summed], [region.node for region in self.fetched]
         return Asked(partings, sides + summed, fetched)
 
-    def take(self, answer: Answer) -> None:
+    def take(self, reply: Reply) -> None:
         """Go on with what was asked for."""
         n_parted = len(self.parted)
-        for region, histogram in zip(self.summed, answer.histograms[n_parted:], strict=True):
+        for region, histogram in zip(self.summed, reply.histograms[n_parted:], strict=True):
             # A copy that may be written to, which what was received may not.
             region.histogram = np.array(histogram)
             if region.node or self._begins(histogram, region.n_rows):
                 self.open.append(region)
-        for region, n_left, histogram in zip(self.parted, answer.n_left, answer.histograms[:n_parted], strict=True):
+        for region, n_left, histogram in zip(self.parted, reply.n_left, reply.histograms[:n_parted], strict=True):
             self._open_sides(region, int(n_left), histogram)
         if self.fetched:
-            self._grow_here(answer)
+            self._grow_here(reply)
+        self._let_go()
         self.parted, self.summed, self.fetched = [], [], []
 
     def result(self) -> tuple[Nodes, NDArray[np.float64]]:
@@ -139,6 +140,7 @@ class ColumnOnBlocks:
         order, ordered = np.zeros(n_nodes, np.int64), trimmed(nodes, n_nodes, pool)
         walk_down(nodes, order, np.empty(n_nodes, np.int64), ordered.left, ordered.at, ordered.pool)
         own: Any
+        before: Any
         for own, before in zip(ordered[:4], nodes[:4], strict=True):
             own[:] = before[order]
         ordered.length[:] = nodes.length[order]
@@ -188,15 +190,20 @@ class ColumnOnBlocks:
         for side in reversed(sides):
             if is_final(self.growth.counts[side.node], side.n_rows, depth, self.rules):
                 continue
-            n_known = sum(other.histogram is not None for other in self.open)
-            if self._is_few(side) or 8 * self.size * n_known >= KEPT_BYTES:
+            if self._is_few(side):
                 side.histogram = None
             self.open.append(side)
 
-    def _grow_here(self, answer: Answer) -> None:
+    def _let_go(self) -> None:
+        """Let go of more histograms than memory is for; the regions that are split next keep theirs."""
+        known = [region for region in self.open if region.histogram is not None]
+        for region in known[: -max(1, KEPT_BYTES // (8 * self.size))]:
+            region.histogram = None
+
+    def _grow_here(self, reply: Reply) -> None:
         """Grow the regions whose rows were fetched, as in memory."""
-        rows = np.argsort(answer.of_region, kind="stable").astype(np.uint32)
-        ends = np.cumsum(np.bincount(answer.of_region, minlength=len(self.fetched)))
+        rows = np.argsort(reply.of_region, kind="stable").astype(np.uint32)
+        ends = np.cumsum(np.bincount(reply.of_region, minlength=len(self.fetched)))
         self._reserve(2 * len(rows), len(rows) * self.subset)
         stack, kept = np.zeros((len(rows) + 1, 5), np.int64), n_kept(self.size)
         for place, (region, end) in enumerate(zip(self.fetched, ends.tolist(), strict=True)):
@@ -209,7 +216,7 @@ class ColumnOnBlocks:
             free=np.arange(1, kept),
         )
         growth.heights[0], growth.heights[3] = len(self.fetched), kept - 1
-        codes, signed = (np.require(own, requirements=["C", "W"]) for own in (answer.codes, answer.signed))
+        codes, signed = (np.require(own, requirements=["C", "W"]) for own in (reply.codes, reply.signed))
         features = self.features._replace(codes=codes)
         how = self.rules, self.nodes, growth, self.room, self.choice
         while growth.heights[0]:

@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     rows: list[int]
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """What it returns: rows on the left of each parting, histograms, and rows: codes, signed weights and regions.
 
     `of_region` are places in `Asked.rows`.
@@ -51,22 +51,22 @@ class Answer(NamedTuple):
     signed: NDArray[np.int64]
     of_region: NDArray[np.intp]
 
-    def plus(self, other: Answer) -> Answer:
-        """Return the answer for the rows of both."""
+    def plus(self, other: Reply) -> Reply:
+        """Return the reply for the rows of both."""
         both = zip(self[2:], other[2:], strict=True)
         joined = (one if not len(two) else np.concatenate([one, two]) for one, two in both)
-        return Answer(self.n_left + other.n_left, self.histograms + other.histograms, *joined)
+        return Reply(self.n_left + other.n_left, self.histograms + other.histograms, *joined)
 
 
-class Answers(Combination):
-    """One answer per column; the pieces of a block are its columns."""
+class Replies(Combination):
+    """One reply per column; the pieces of a block are its columns."""
 
     def of_block(self, pieces: Sequence[Piece], answers: Iterable[Any]) -> Any:
-        """Return the answers of all columns."""
+        """Return the replies of all columns."""
         return tuple(answers)
 
     def __call__(self, left: Any, right: Any) -> Any:
-        """Add up the answers of two blocks."""
+        """Join the replies of two blocks."""
         return tuple(one.plus(other) for one, other in zip(left, right, strict=True))
 
 
@@ -114,8 +114,8 @@ def column_rows(
 
 def advanced(
     piece: ColumnRows, asked: list[Asked], offsets: NDArray[np.int64], in_place: bool
-) -> tuple[ColumnRows, Answer]:
-    """Return the piece after a pass, with the answer for its column."""
+) -> tuple[ColumnRows, Reply]:
+    """Return the piece after a pass, with the reply for its column."""
     own = asked[piece.place]
     if own.partings:
         piece = replace(piece, order=piece.order if in_place else piece.order.copy(), segments=dict(piece.segments))
@@ -126,7 +126,7 @@ def advanced(
     regions = [piece.rows(node) for node in own.rows]
     fetched = np.concatenate(regions) if regions else piece.order[:0]
     of_region = np.repeat(np.arange(len(regions)), [len(rows) for rows in regions])
-    return piece, Answer(n_left, histograms, piece.codes[fetched], piece.signed[fetched], of_region)
+    return piece, Reply(n_left, histograms, piece.codes[fetched], piece.signed[fetched], of_region)
 
 
 def _part(piece: ColumnRows, parting: Parting) -> int:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -237,8 +236,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X := taken(X), RowBlocks):
-            self._check_features(X.first(), reset=reset)
-            return X.through(partial(self._check_features, reset=False))
+            return X.checked(self._check_features, reset=reset)
         tags = get_tags(self).input_tags
         if self.grows and self.estimator is not None:
             tags.allow_nan |= may_impute([self.estimator])

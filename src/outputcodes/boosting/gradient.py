@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -325,8 +324,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X := taken(X), RowBlocks):
-            self._check_features(X.first(), reset=reset)
-            return X.through(partial(self._check_features, reset=False))
+            return X.checked(self._check_features, reset=reset)
         X = validated(self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         checked: Array = np.require(X, requirements=["C", "W"])
         return checked

@@ -1,15 +1,12 @@
 """Boosted trees on a Dask cluster of real processes: the bits of the same blocks in memory; rows stay there."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from clusters import killing
+from clusters import killing, watched_passes
 from outputcodes import OutputCodeClassifier
-from outputcodes._ground.on_dask import DaskBlocks
 from outputcodes.boosting import GradientBoost
 from outputcodes.learners import BoostedTrees
 from outputcodes.training import RowBlocks
@@ -87,19 +84,7 @@ def test_killed_workers_change_nothing(client):
 
 def test_what_passes_through_the_client_does_not_grow_with_the_rows(client, monkeypatch):
     """Twice the same rows give trees of the same shape: as many bytes are sent and received in each pass of a round."""
-    passes = []
-
-    def tasks(self, task, *fixed, state, given=None, before=DaskBlocks._tasks):
-        passes.append([fixed[0].__name__, len(pickle.dumps(state)), 0])
-        return before(self, task, *fixed, state=state, given=given)
-
-    def summed(self, parts, combine, before=DaskBlocks._summed):
-        found = before(self, parts, combine)
-        passes[-1][2] = len(pickle.dumps(found))
-        return found
-
-    monkeypatch.setattr(DaskBlocks, "_tasks", tasks)
-    monkeypatch.setattr(DaskBlocks, "_summed", summed)
+    passes = watched_passes(monkeypatch)
     rounds = []
     for times in (1, 2):
         passes.clear()

@@ -98,7 +98,6 @@ def test_as_many_passes_as_the_tree_is_deep(monkeypatch):
     fitted(ColumnTree(max_depth=5, bins=16), RowBlocks(parts()))
     # One for the roots, and one for every level that is split in turn, of all ten trees.
     assert passes == [10] * 5
-    set_budget(monkeypatch, "rows")
     monkeypatch.undo()
     monkeypatch.setattr(Blocks, "step", step)
     passes.clear()

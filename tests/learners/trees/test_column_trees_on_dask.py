@@ -1,14 +1,11 @@
 """Trees of columns on a Dask cluster of real processes: the bits of an array; only histograms and few rows leave it."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from clusters import killing
+from clusters import killing, watched_passes
 from outputcodes import OutputCodeClassifier
-from outputcodes._ground.on_dask import DaskBlocks
 from outputcodes._histograms import column_growth_on_blocks
 from outputcodes.learners import ColumnTree
 
@@ -67,19 +64,7 @@ def test_killed_workers_change_nothing(client, monkeypatch):
 
 def test_what_passes_through_the_client_does_not_grow_with_the_rows(client, monkeypatch):
     """Twice the same rows give the same trees: as many bytes are sent and received in each pass."""
-    passes = []
-
-    def tasks(self, task, *fixed, state, given=None, before=DaskBlocks._tasks):
-        passes.append([fixed[0].__name__, len(pickle.dumps(state)), 0])
-        return before(self, task, *fixed, state=state, given=given)
-
-    def summed(self, parts, combine, before=DaskBlocks._summed):
-        found = before(self, parts, combine)
-        passes[-1][2] = len(pickle.dumps(found))
-        return found
-
-    monkeypatch.setattr(DaskBlocks, "_tasks", tasks)
-    monkeypatch.setattr(DaskBlocks, "_summed", summed)
+    passes = watched_passes(monkeypatch)
     monkeypatch.setattr(column_growth_on_blocks, "REGION_BYTES", 0)
     found = []
     for times in (1, 2):

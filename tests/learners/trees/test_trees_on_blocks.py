@@ -38,6 +38,12 @@ def test_blocks_of_any_source_are_all_rows(learner):
         assert np.array_equal(margins(learner, data, n_jobs), expected)
 
 
+@pytest.mark.parametrize("learner", [LEARNERS[0], LEARNERS[2], BoostedStumps(3, bins=8)], ids=str)
+def test_blocks_may_be_lists_of_rows(learner):
+    lists = RowBlocks([block.tolist() for block in parts()])
+    assert np.array_equal(margins(learner, lists), margins(learner, RowBlocks(parts())))
+
+
 @pytest.mark.parametrize("learner", LEARNERS[:1] + LEARNERS[2:], ids=str)
 def test_sketches_give_the_same_bits_from_any_source(learner, monkeypatch):
     monkeypatch.setattr(binned_blocks, "EXACT_VALUES", 0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.row_sequence import RowBlocks
+from outputcodes._ground.row_sequence import RowBlocks, rows_per_block
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.files_in_order import FilesInOrder, table_files
 from outputcodes.app.tables.reading import Table, from_frame, target_of
@@ -124,9 +124,7 @@ def read_blocks(
     files = FilesInOrder(table_files(data), dialect)
     columns = files.columns(without)
     target = target_of(columns, target, data)
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1):
-        raise ValueError(f"rows={rows!r} must be an integer of at least 1, or None.")
-    rows = max(1, VALUES_PER_BLOCK // max(1, len(columns))) if rows is None else rows
+    rows = rows_per_block(rows, len(columns), VALUES_PER_BLOCK)
     found = _FirstPass(target)
     only = columns if files.sparse else None
     for frame in files.blocks({target: "text"}, only, () if only else without, rows):

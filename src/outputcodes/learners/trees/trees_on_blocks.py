@@ -12,7 +12,7 @@ from outputcodes._ground.blocks import row_blocks, threads
 from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.column_growth import unit_exponent
 from outputcodes._histograms.column_growth_on_blocks import ColumnOnBlocks
-from outputcodes._histograms.column_rows import Answer, Answers, advanced, column_rows
+from outputcodes._histograms.column_rows import Replies, Reply, advanced, column_rows
 from outputcodes._histograms.growth import Rules
 from outputcodes._histograms.questions import Nodes
 
@@ -47,16 +47,16 @@ def trees_on_blocks(
             while not all(tree.finished for tree in trees):
                 asked = run(ColumnOnBlocks.ask, trees)
                 if any(map(any, asked)):
-                    blocks, answers = blocks.step(advanced, asked, data.offsets, blocks.may_change, combine=Answers())
-                    run(_take, zip(trees, answers, strict=True))
+                    blocks, replies = blocks.step(advanced, asked, data.offsets, blocks.may_change, combine=Replies())
+                    run(_take, zip(trees, replies, strict=True))
                 progress.reached(first + sum(tree.finished for tree in trees), signed.shape[1])
             made += [tree.result() for tree in trees]
     return made
 
 
-def _take(pair: tuple[ColumnOnBlocks, Answer]) -> None:
-    tree, answer = pair
-    tree.take(answer)
+def _take(pair: tuple[ColumnOnBlocks, Reply]) -> None:
+    tree, reply = pair
+    tree.take(reply)
 
 
 def _units(y: Rows, weight: Array | None, rows: Rows, signed: Array) -> tuple[list[int], list[int]]:
