@@ -25,7 +25,7 @@ __all__ = [
     "plot_margins",
 ]
 
-# A booster is imported when it is first used: none waits for the kernels of the others.
+# A booster is imported when it is first used: what needs one of them alone does not wait for the others.
 _NAMES = {
     "base": ("Booster",),
     "gradient": ("GradientBoost",),

@@ -56,8 +56,8 @@ class StreamState:
             )
         if new and self.complete:
             raise ValueError(
-                f"y has the labels {new[:5]}, which are not among the classes of the first call: correct them, or start "
-                "again without classes, so that the code can grow."
+                f"y has the labels {new[:5]}, which are not among the classes of the first call: correct them, or "
+                "start again without classes, so that the code can grow."
             )
         M = self.M
         # All of them or none: an error leaves everything as it was.

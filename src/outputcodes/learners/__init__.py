@@ -36,7 +36,7 @@ __all__ = [
     "as_learner",
 ]
 
-# An engine is imported when it is first used: none waits for the kernels of the others.
+# An engine is imported when it is first used: what needs one of them alone does not wait for the others.
 _NAMES = {
     "base": ("Certificate", "FittedColumns", "Learner"),
     "kernel.kernel_svm": ("KernelSVM",),
