@@ -1,6 +1,7 @@
 """Bad input in blocks of rows, in files and in batches: refused at the door, by name, with what to do."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ def test_lengths_and_labels(model):
 
 @every_model
 def test_values(model):
-    with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
+    with pytest.raises(ValueError, match=r"^In block 1.*: Input X contains infinity"):
         model.fit(blocks(changed(np.inf)), y)
     with pytest.raises(ValueError, match=r"^In block 1, with its rows counted from 0: Input X contains infinity"):
         model.fit(RowBlocks([X[:0], changed(np.inf)]), y)
@@ -124,6 +125,36 @@ def test_values(model):
         fitted.predict(blocks(X[:, :3]))
     with pytest.raises(ValueError, match=r"^In block 1, .*infinity"):
         fitted.predict(blocks(changed(np.inf)))
+
+
+def test_the_first_infinite_value_is_named():
+    where = (
+        r"^In block 1, with its rows counted from 0: Input X contains infinity .* The first is in row 70, column 2\.$"
+    )
+    for table in (changed(np.inf), sp.csr_array(changed(np.inf))):
+        with pytest.raises(ValueError, match=where):
+            MODELS["ridge"].fit(blocks(table), y)
+    with pytest.raises(ValueError, match=r"^Input X contains NaN, and .* The first is in row 120, column 2\.$"):
+        MODELS["ridge"].fit(changed(np.nan), y)
+
+
+def test_generators_are_wrapped_in_a_function():
+    parts = (part for part in (X[:50], X[50:]))
+    with pytest.raises(ValueError, match=r"^X is a generator, which can be read only once; .*RowBlocks\(lambda: "):
+        MODELS["ridge"].fit(parts, y)
+
+
+@pytest.mark.parametrize("returned", [None, X], ids=["nothing", "table"])
+def test_functions_return_blocks(returned):
+    found = f"^The function that RowBlocks was given returned {type(returned).__name__}; .* return all blocks"
+    with pytest.raises(ValueError, match=found):
+        RowBlocks(lambda: returned)
+
+
+@pytest.mark.parametrize("names", ["folder", Path("folder"), ["a.csv", "b.csv"], [Path("a.csv")]], ids=str)
+def test_files_are_read_by_read_blocks(names):
+    with pytest.raises(ValueError, match=r"outputcodes.app.tables.read_blocks reads a file, a folder or a pattern"):
+        RowBlocks(names)
 
 
 @pytest.mark.parametrize("name", ["ridge", "logistic", "linear-svm", "kernel-svm"])

@@ -69,7 +69,7 @@ def test_fit_decoder_takes_a_decoder():
 
 @pytest.mark.parametrize(
     ("blocks", "found"),
-    [([X, 3], "Block 1 is int"), ([X[0]], r"Block 0 is an array of shape \(4,\)"), ("ab", "Block 0 is str")],
+    [([X, 3], "Block 1 is int"), ([X[0]], r"Block 0 is an array of shape \(4,\)"), (["ab"], "Block 0 is str")],
 )
 def test_row_blocks_are_tables(blocks, found):
     with pytest.raises(ValueError, match=f"{found}; a block is a table of rows and columns"):
@@ -80,6 +80,8 @@ def test_row_blocks_of_all_kinds():
     assert RowBlocks([X[:5], X[5:]]).shape == (150, 4)
     assert RowBlocks([sp.csr_array(X)]).shape == (150, 4)
     assert RowBlocks([["a text", "another"], ["a third"]]).shape == (3,)
+    assert RowBlocks([[[1, 2], [3, 4]], [], [[1, 2]]]).shape == (3, 2)
+    assert RowBlocks([[["some", "words"], ["one"]]]).shape == (2,)
 
 
 def test_the_identity_is_no_code():

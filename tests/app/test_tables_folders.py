@@ -113,7 +113,12 @@ def test_a_file_that_changes_between_passes_is_refused_by_name(tmp_path):
     [
         (lambda f: f.drop(columns="b"), errors.MissingColumnsError, r"part1.csv lacks 'b'; the files of a table have"),
         (lambda f: f.assign(z=1), errors.MissingColumnsError, r"part1.csv has 'z' more"),
-        (lambda f: f.assign(b="word"), errors.WrongKindError, r"part1.csv: column 'b' holds text and the files before"),
+        (lambda f: f.assign(b="word"), errors.WrongKindError, r"holds text \(row 1 has 'word'\) and the files before"),
+        (
+            lambda f: f.assign(b=["1", "2", "", "hello", "5"]),
+            errors.WrongKindError,
+            r"part1.csv: column 'b' holds text \(row 4 has 'hello'\) and the files before it numbers; give it one kind",
+        ),
     ],
 )
 def test_files_that_differ_are_refused_by_name(tmp_path, change, error, message):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from outputcodes._ground.working_files import WorkingFiles, is_mapped
 
 # A block of float64 of this many values has 256 MiB.
 VALUES_PER_BLOCK = 1 << 25
+READ_FILES = "outputcodes.app.tables.read_blocks reads a file, a folder or a pattern of files."
 
 
 class RowBlocks:
@@ -47,6 +50,8 @@ class RowBlocks:
     """
 
     def __init__(self, blocks: Any) -> None:
+        if isinstance(blocks, str | PathLike):
+            raise ValueError(f"RowBlocks takes tables, not the name of a file or folder, {str(blocks)!r}: {READ_FILES}")
         if hasattr(blocks, "shape") or isinstance(blocks, Iterator) or not (iterates(blocks) or callable(blocks)):
             raise ValueError(
                 "RowBlocks takes blocks that can be read more than once: a sequence, such as [X[:1000], X[1000:]], or "
@@ -56,16 +61,21 @@ class RowBlocks:
         self.each: Callable[[Any], Any] = _itself
         self.sizes: list[int] = []
         kind: Any = None
+        widths: set[int | None] = set()
         for number, block in enumerate(self._read()):
             own = BlockKind.of(block, number)
             self.sizes.append(n_rows_of(block))
             if kind is not None and (difference := own.difference(kind)) is not None:
                 raise ValueError(f"Block {number} and block 0 have {difference}")
             kind = own
+            if isinstance(block, list):
+                widths.update(len(row) if isinstance(row, list | tuple) else None for row in block)
         if not self.sizes:
             raise ValueError("RowBlocks is empty; give at least one block of rows.")
         self.kind: BlockKind | None = kind
-        self.shape: tuple[int, ...] = (sum(self.sizes), *kind.width)
+        # Texts, and rows of different lengths, have no columns.
+        width = tuple(widths) if len(widths) == 1 and None not in widths else kind.width
+        self.shape: tuple[int, ...] = (sum(self.sizes), *width)
 
     @classmethod
     def of(cls, X: Any, rows: int | None = None) -> RowBlocks:
@@ -120,7 +130,13 @@ class RowBlocks:
             )
 
     def _read(self) -> Iterator[Any]:
-        return iter(self.blocks() if callable(self.blocks) else self.blocks)
+        blocks = self.blocks() if callable(self.blocks) else self.blocks
+        if not iterates(blocks) or hasattr(blocks, "shape"):
+            raise ValueError(
+                f"The function that RowBlocks was given returned {type(blocks).__name__}; it must return "
+                "all blocks at each call, in a list or a new generator."
+            )
+        return iter(blocks)
 
     def first(self) -> Any:
         """Return the first block with rows; without any, the first block."""
@@ -241,6 +257,7 @@ class BlockKind(NamedTuple):
             raise ValueError(
                 f"Block {number} is {found}; a block is a table of rows and columns (an array, a sparse matrix or a "
                 "data frame) or a list of rows."
+                f"{f' {READ_FILES}' if isinstance(block, str | PathLike) else ''}"
             )
         width = (int(block.shape[1]),)
         if hasattr(block, "columns"):
@@ -280,7 +297,8 @@ def naming_block(number: int) -> Iterator[None]:
         # Those of other classes name a row among all rows, or a file.
         if type(error) not in (TypeError, ValueError):
             raise
-        raise type(error)(f"In block {number}, with its rows counted from 0: {error}") from error
+        rows = ", with its rows counted from 0" if re.search(r"\brow \d", str(error)) else ""
+        raise type(error)(f"In block {number}{rows}: {error}") from error
 
 
 def iterates(blocks: Any) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -72,7 +74,12 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
         raise ValueError(
             f"X is a list of {len(X)} tables; make them blocks of rows: outputcodes.training.RowBlocks(X)."
         )
-    with np.errstate(invalid="ignore"), naming_text(estimator, X), naming_learners(estimator):
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be read only once; give a function that returns a new one at "
+            "each call: outputcodes.training.RowBlocks(lambda: ...)."
+        )
+    with np.errstate(invalid="ignore"), naming_place(X), naming_text(estimator, X), naming_learners(estimator):
         return validate_data(estimator, X, *given, **checks)
 
 
@@ -89,6 +96,38 @@ def naming_learners(estimator: Any) -> Iterator[None]:
             "such as by sklearn.impute.SimpleImputer in a pipeline, or choose a learner that accepts them: "
             f"{', '.join(map(repr, WITH_NAN))}."
         ) from error
+
+
+@contextmanager
+def naming_place(X: Any) -> Iterator[None]:
+    """Name the first row and column of X with NaN or infinity, where that is what is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        found = re.match("Input X contains (NaN|infinity)", str(error))
+        place = None if found is None else first_place(X, np.isnan if found[1] == "NaN" else np.isinf)
+        if place is None:
+            raise
+        column = list(X.columns)[place[1]] if hasattr(X, "columns") else place[1]
+        raise ValueError(f"{error} The first is in row {place[0]}, column {column!r}.") from error
+
+
+def first_place(X: Any, wrong: Callable[[Any], Any]) -> tuple[int, int] | None:
+    """Return row and column of the first value of a table that is wrong; None without one, or if X is no table.
+
+    >>> first_place([[1.0, 2.0], [3.0, np.inf]], np.isinf)
+    (1, 1)
+    """
+    try:
+        if sp.issparse(X):
+            entries = X.tocoo()
+            bad = wrong(entries.data)
+            places = sorted(zip(entries.row[bad].tolist(), entries.col[bad].tolist(), strict=True))
+        else:
+            places = np.argwhere(wrong(np.asarray(X, dtype=np.float64)))[:1].tolist()
+    except (TypeError, ValueError):
+        return None
+    return (places[0][0], places[0][1]) if places and len(places[0]) == 2 else None
 
 
 @contextmanager

@@ -174,3 +174,24 @@ def test_files_that_are_no_models(run, model, fruit, tmp_path, verb, capfd):
     done = run(verb, bad, *rest)
     assert (done.code, "os.system" in done.err) == (2, True)
     assert "a pickle was read" not in capfd.readouterr().out
+
+
+def test_folders_that_are_not_there_or_are_too_many_files(run, fruit, model, tmp_path):
+    out = tmp_path / "m.skops"
+    done = run("fit", f"{tmp_path}/nothere/", "--target", "t", "--out", out)
+    assert (done.code, "There is no file or folder" in done.err) == (2, True)
+    for data in (tmp_path, tmp_path / "*.csv"):
+        done = run("compare", data)
+        assert (done.code, "a race needs one table: join them to one file, or train one" in done.err) == (2, True)
+    for words in (("predict", model, fruit, fruit), ("fit", fruit, fruit)):
+        done = run(*words, "--out", out)
+        assert (done.code, "quote their pattern" in done.err) == (2, True)
+    assert not out.exists()
+
+
+def test_one_row_without_a_label_is_one_row(run, fruit, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "a.csv").write_text(fruit.read_text() + "1,red,2026-01-03,\n")
+    done = run("fit", folder, "--learner", "ridge", "--out", tmp_path / "m.skops")
+    assert (done.code, "1 row without a label left out." in done.out) == (0, True), done

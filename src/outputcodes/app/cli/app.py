@@ -38,6 +38,17 @@ class PlainFlags:
 class Verb(PlainFlags, TyperCommand):
     """One of the commands."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return the arguments that are left: none; the shell may have replaced a pattern by its files."""
+        ctx.allow_extra_args = self.name in ("fit", "predict")
+        left: list[str] = super().parse_args(ctx, args)
+        if left:
+            ctx.fail(
+                f"Got unexpected extra arguments ({' '.join(left)}). To read several files, quote their pattern, such "
+                "as 'parts/*.csv'."
+            )
+        return left
+
 
 class Verbs(PlainFlags, TyperGroup):
     """The commands: those in the table until one is called, which is then the real one."""

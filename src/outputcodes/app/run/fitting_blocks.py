@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from outputcodes.app import tables
 from outputcodes.app.run.systems import DEFAULT, build, default_name
+from outputcodes.app.tables.unusual import unlabelled_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners import LEARNERS
 
@@ -76,5 +77,5 @@ def fit_blocks(
     }
     facts |= {"decoder": decodes or final.default_decoder(), "rows": len(table.target)}
     if table.unlabelled:
-        facts["notes"] = [f"{table.unlabelled} rows without a label were left out."]
+        facts["notes"] = [unlabelled_rows(table.unlabelled)]
     return model, table, facts

@@ -92,6 +92,11 @@ def open_source(
         )
     if test is not None and same_file(data, test):
         raise ValueError(f"--test {test} is the table itself: name a file with other rows, or choose --cv or --split.")
+    if Path(data).is_dir() or tables.is_pattern(data):
+        raise tables.errors.UnknownFormatError(
+            f"{data} is a {'folder' if Path(data).is_dir() else 'pattern'} of files, and a race needs one table: join "
+            "them to one file, or train one learner on them (outputcodes fit --learner)."
+        )
     table = open_table(data, target, split, **reading)
     name = Path(data).name
     if test is not None:

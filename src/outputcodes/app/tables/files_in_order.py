@@ -28,8 +28,6 @@ def table_files(data: str | Path) -> list[Path]:
             raise errors.NoSuchTableError(f"The folder {path} has no tables; {there}.")
         return files
     if not is_pattern(data):
-        if not is_table(path) and not path.exists():
-            raise errors.NoSuchTableError(f"There is no file or folder {path}.")
         return [path]
     files = sorted(Path(one) for one in glob.glob(str(data), recursive=True) if Path(one).is_file())
     if not files:
@@ -83,8 +81,10 @@ class FilesInOrder:
         for path, stamp in zip(self.paths, self._stamps, strict=True):
             self._check(path, stamp)
             waiting: list[Any] = []
+            start = 1
             for frame in self._frames(path, types, only=only, without=without, rows=rows):
-                expected = self._matched(frame, expected, path)
+                expected = self._matched(frame, expected, path, start)
+                start += len(frame)
                 if waiting and sum(map(len, waiting)) + len(frame) > rows:
                     yield _joined(pd, waiting, path)
                     waiting = []
@@ -94,8 +94,8 @@ class FilesInOrder:
             if waiting:
                 yield _joined(pd, waiting, path)
 
-    def _matched(self, frame: Any, expected: Any, path: Path) -> Any:
-        """Refuse a frame with other columns, or columns of another kind, than the first."""
+    def _matched(self, frame: Any, expected: Any, path: Path, start: int) -> Any:
+        """Refuse a frame with other columns, or columns of another kind, than the first; `start` is its first row."""
         kinds = {str(name): _kind(frame[name].dtype) for name in frame.columns if frame[name].notna().any()}
         names = [str(name) for name in frame.columns]
         if expected is None:
@@ -109,8 +109,10 @@ class FilesInOrder:
             )
         for name, kind in kinds.items():
             if known.setdefault(name, kind) != kind:
+                example = _first_other(frame[name], start) if (kind, known[name]) == ("text", "numbers") else ""
                 raise errors.WrongKindError(
-                    f"{path}: column {name!r} holds {kind} and the files before it {known[name]}; give it one kind."
+                    f"{path}: column {name!r} holds {kind}{example} and the files before it {known[name]}; give it one "
+                    "kind."
                 )
         return expected
 
@@ -131,6 +133,15 @@ class FilesInOrder:
 
 def _kind(dtype: Any) -> str:
     return "numbers" if dtype.kind in "iuf" else "dates" if dtype.kind == "M" else "text"
+
+
+def _first_other(column: Any, start: int) -> str:
+    """Name the first value that is no number, and its row in the file; `start` is the row of the first value."""
+    import pandas as pd
+
+    other = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+    at = int(other.argmax())
+    return f" (row {start + at} has {str(column.iloc[at])!r})" if other.any() else ""
 
 
 def _joined(pd: Any, waiting: list[Any], path: Path) -> Any:

@@ -164,6 +164,8 @@ def ending_of(path: Path) -> str:
     """Return the ending of the name of a table, without that of a compressed file."""
     ending = Path(re.sub(r"\.(gz|bz2)$", "", path.name.lower())).suffix
     if ending not in FORMATS:
+        if not path.exists():
+            raise errors.NoSuchTableError(f"There is no file or folder {path}.")
         raise errors.UnknownFormatError(
             f"{path}: the name of a table ends in {', '.join(FORMATS)}; text files may be compressed (.gz, .bz2)."
         )
