@@ -36,9 +36,10 @@ class StreamState:
         Whether all classes were named in the first call.
     """
 
+    # Also of models that were saved before it was known.
     complete = False
 
-    def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any, complete: bool) -> None:
+    def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any, complete: bool = False) -> None:
         self.code, self.labels, self.M, self.stream, self.complete = code, labels, M, stream, complete
         self.mass = np.zeros(len(labels))
         # Those of the last batch.
