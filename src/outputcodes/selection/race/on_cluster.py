@@ -61,7 +61,7 @@ class ClusterWorkers:
             client = cluster
         elif self._own:
             how: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
-            # Workers that are stopped in the middle of a training are no news; the future of a training tells of its failure.
+            # Workers that are stopped in the middle of a training are no news; failures come with the futures.
             how["silence_logs"] = logging.CRITICAL
             client = self._stack.enter_context(Client(self._stack.enter_context(LocalCluster(n_workers=count, **how))))
         elif isinstance(cluster, str):
