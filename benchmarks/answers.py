@@ -217,7 +217,8 @@ def summary(sets, systems, seconds):
             place = dict(zip(found, rankdata(values), strict=True))
             ranks[what].append(place)
             for system, value in zip(found, values, strict=True):
-                row[f"{system} {what}"] = 100 * value if what == "error" else value
+                shown = 100 * value if what == "error" else value
+                row[f"{system} {what}"] = shown if np.isfinite(shown) else "failed"
         peers = {system: one for system, one in found.items() if system != "ours" and one["error"] is not None}
         if not peers or found["ours"]["error"] is None:
             rows.append(row)
