@@ -3,29 +3,16 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
 
 from clusters import killing, watched_passes
+from digits_in_blocks import SIZES, WEIGHT, X, dask_rows, y
 from outputcodes import OutputCodeClassifier
 from outputcodes.boosting import GradientBoost
 from outputcodes.learners import BoostedTrees
 from outputcodes.training import RowBlocks
 
-da = pytest.importorskip("dask.array", reason="needs the extra dask")
+pytest.importorskip("dask.array", reason="needs the extra dask")
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-X, y = load_digits(return_X_y=True)
-X, y = X[:600, :30].copy(), y[:600]
-X[::7, 3] = np.nan
-X[:, 5] = np.arange(600) % 4
-# The block of one row, and that without rows, lack classes; so does the third block.
-y[251:400][y[251:400] > 6] = 0
-SIZES = (250, 1, 0, 149, 200)
-WEIGHT = np.random.default_rng(0).integers(0, 3, 600) * 0.3
-
-
-def dask_rows(features=X, sizes=SIZES):
-    return da.from_array(features, chunks=(sizes, features.shape[1]))
 
 
 def split(features=X, sizes=SIZES):
