@@ -20,11 +20,12 @@ def test_one_after_another_share_their_threads():
         first = names(run)
     with threads(2) as run:
         assert names(run) == first
+    assert threading.get_ident() in first
 
 
 def test_one_within_another_has_threads_of_its_own():
     with threads(2) as outer, threads(2) as inner:
-        assert not names(outer) & names(inner)
+        assert names(outer) & names(inner) == {threading.get_ident()}
     both = threading.Barrier(2, timeout=10)
 
     def nested(_):
@@ -70,6 +71,23 @@ def test_after_an_error_nothing_is_under_way():
             run(work, range(100))
         assert len(done) == len(begun) < 99
         assert run(abs, [-1, 2]) == [1, 2]
+
+
+def test_an_error_of_a_helper_is_raised_too():
+    own, together = threading.get_ident(), threading.Barrier(2, timeout=10)
+
+    def work(_):
+        together.wait()
+        if threading.get_ident() != own:
+            raise ValueError("not mine")
+
+    with threads(2) as run, pytest.raises(ValueError, match="not mine"):
+        run(work, range(2))
+
+
+def test_work_that_asks_for_threads_again_does_not_wait_for_busy_ones():
+    with threads(2) as run:
+        assert run(lambda more: run(abs, more), [[-1, -2], [-3, 4]]) == [[1, 2], [3, 4]]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -71,19 +72,30 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
         if count == 1:
             yield serially
             return
-        pool, process = _idle.pop(count, None) or ThreadPoolExecutor(count), os.getpid()
+        # The thread that asks does its share: it need not wait for others to wake.
+        pool, process = _idle.pop(count, None) or ThreadPoolExecutor(count - 1), os.getpid()
 
         def run(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
             given = list(items)
-            if len(given) == 1:  # what it reads is in the cache of this thread's processor
-                return [work(given[0])]
-            tasks = [pool.submit(work, item) for item in given]
+            results, places = [None] * len(given), iter(range(len(given)))
+
+            def take() -> None:
+                try:
+                    for place in places:
+                        results[place] = work(given[place])
+                except BaseException:
+                    deque(places, maxlen=0)  # nobody starts another one
+                    raise
+
+            helpers = [pool.submit(take) for _ in range(min(count, len(given)) - 1)]
             try:
-                return [task.result() for task in tasks]
+                take()
             finally:
-                for task in tasks:
-                    task.cancel()
-                wait(tasks)
+                running = [helper for helper in helpers if not helper.cancel()]
+                wait(running)
+            for helper in running:
+                helper.result()
+            return results
 
         try:
             yield run

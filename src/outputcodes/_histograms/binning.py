@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from outputcodes._ground.blocks import over_blocks
 from outputcodes._histograms.tallies import counted, quantile_ends
 
 Array = NDArray[np.float64]
@@ -43,7 +44,9 @@ class Binned:
     exact: NDArray[np.bool_]
 
 
-def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like: Binned | None = None) -> Binned:
+def bin_features(
+    X: Array, bins: int | str, categorical: NDArray[np.bool_], like: Binned | None = None, n_jobs: int | None = 1
+) -> Binned:
     """Replace every value by the number of its bin.
 
     A feature with at most `bins` distinct values, a categorical feature, and every feature if `bins` is "exact", has
@@ -53,28 +56,24 @@ def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like
     >>> binned.codes.ravel(), binned.low
     (array([1, 0, 2, 0], dtype=uint8), array([ 1.,  3., nan]))
     """
-    d = X.shape[1]
-    codes: list[NDArray[np.intp]] = []
-    low, high = [], []
-    exact = np.ones(d, dtype=bool)
-    for f in range(d):
+
+    def binned(f: int) -> tuple[NDArray[np.intp], Array, Array, bool]:
+        """Return the codes of a feature, the smallest and largest value of each bin, and whether bins are values."""
         x = X[:, f]
         smallest, counts = counted(x)
-        largest = smallest
-        if not categorical[f] and bins != "exact" and len(smallest) > int(bins):
-            exact[f] = False
-            if like is not None and not like.exact[f]:
-                own = slice(like.offsets[f], like.offsets[f + 1] - 1)
-                smallest, largest = like.low[own], like.high[own]
-            else:
-                smallest, largest = quantile_bins(smallest, counts, int(bins))
+        largest, exact = smallest, categorical[f] or bins == "exact" or len(smallest) <= int(bins)
+        if not exact and like is not None and not like.exact[f]:
+            own = slice(like.offsets[f], like.offsets[f + 1] - 1)
+            smallest, largest = like.low[own], like.high[own]
+        elif not exact:
+            smallest, largest = quantile_bins(smallest, counts, int(bins))
         code = np.searchsorted(midpoints(largest[:-1], smallest[1:]), x)
         code[np.isnan(x)] = len(smallest)
-        codes.append(code)
-        low.append(np.append(smallest, np.nan))
-        high.append(np.append(largest, np.nan))
+        return code, np.append(smallest, np.nan), np.append(largest, np.nan), exact
+
+    codes, low, high, exact = zip(*over_blocks(binned, range(X.shape[1]), n_jobs), strict=True)
     n_bins = np.array([len(values) - 1 for values in low])
-    smallest_type = np.min_scalar_type(max((int(code.max()) for code in codes), default=0))
+    smallest_type = np.min_scalar_type(max(int(code.max()) for code in codes))
     return Binned(
         X=X,
         codes=np.stack(codes, axis=1, dtype=smallest_type, casting="unsafe"),
@@ -83,7 +82,7 @@ def bin_features(X: Array, bins: int | str, categorical: NDArray[np.bool_], like
         low=np.concatenate(low),
         high=np.concatenate(high),
         categorical=categorical,
-        exact=exact,
+        exact=np.array(exact),
     )
 
 

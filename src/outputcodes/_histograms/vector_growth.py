@@ -90,6 +90,10 @@ def values_above(data: Any, occupied: NDArray[np.bool_]) -> NDArray[np.float64]:
     return above
 
 
+# The nodes of a tree, the leaf at each (-1 for none), and the gains.
+Questions = tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]
+
+
 class Grower:
     """Grows one tree after another on the same features, in the same memory."""
 
@@ -176,7 +180,7 @@ class Grower:
         """Return other rows in the order of their leaves, and the segment of each leaf."""
         return leaves_of_rows(self.features, rows, self.subsets, self.tree.nodes, len(self.tree.leaves))
 
-    def questions(self) -> tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]:
+    def questions(self) -> Questions:
         """Return the tree with thresholds in place of codes, the leaf of each node (-1 for none), and the gains."""
         data, n_nodes = self.data, int(self.tree.heights[N_NODES])
         numbers, gains = self.tree.nodes[:n_nodes], self.tree.gains[:n_nodes].copy()

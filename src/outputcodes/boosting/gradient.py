@@ -182,8 +182,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0, *X.shape)
         sketches = self._sketches(loss.width, seed)
         how = self.max_bins, categorical_mask(self.categorical_features, X.shape[1])
-        data = bin_blocks(X, X, *how, most_bins=len(rows)) if blocks else bin_features(X, *how)
         n_jobs = check_n_jobs(self.n_jobs)
+        data = bin_blocks(X, X, *how, most_bins=len(rows)) if blocks else bin_features(X, *how, n_jobs=n_jobs)
         with progress.showing(self.verbose), progress.phase(type(self).__name__, self.n_rounds, "rounds"):
             boosted = boost(loss, data, train, held, sketches, settings, seed, n_jobs, known_forest)
         earlier = [] if known_forest is None else [known_forest]

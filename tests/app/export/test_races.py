@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -150,12 +151,13 @@ def test_categories_of_scikit_learns_boosting(agree, k):
     agree(model, X)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_neighbours_at_a_distance_of_zero(agree, weights):
+def test_neighbours_at_a_distance_of_zero(agree, weights, form):
     """Whole numbers have exact distances: rows that equal one of the training count alone."""
     X = np.random.default_rng(0).integers(0, 1000, (60, 3)).astype(float)
     y = np.arange(60) % 3
-    found = agree(KNeighborsClassifier(4, weights=weights, algorithm="brute").fit(X, y), np.vstack([X, X + 50]))
+    found = agree(KNeighborsClassifier(4, weights=weights, algorithm="brute").fit(form(X), y), np.vstack([X, X + 50]))
     assert (found["probabilities"][:60].max(axis=1) == 1).all() == (weights == "distance")
 
 

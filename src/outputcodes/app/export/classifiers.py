@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes.app.export.columns import exported_margins
 from outputcodes.app.export.decoders import exported_choice, exported_scores
 from outputcodes.app.export.errors import refuse
 from outputcodes.app.export.foreign import SCORES_AND_PROBABILITIES
-from outputcodes.app.export.graph import INT64, Graph, Value
+from outputcodes.app.export.graph import INT64, Graph, Value, dense
 from outputcodes.app.export.kernels import expanded
 from outputcodes.app.export.posteriors import exported_probabilities
 from outputcodes.app.export.trees import forest_scores, leaves_of
@@ -69,7 +68,7 @@ def _multiclass_svc(g: Graph, X: Value, model: MulticlassSVC) -> Outputs:
 
 def _nearest_centroids(g: Graph, X: Value, model: NearestCentroids) -> Outputs:
     weights, intercepts = model.linear_terms()
-    D = g("Add", g("MatMul", X, weights.toarray() if sparse.issparse(weights) else weights), intercepts)
+    D = g("Add", g("MatMul", X, dense(weights)), intercepts)
     best = g("ArgMax", D, axis=1, keepdims=0)
     return Outputs(labels(g, model.classes_, best), _decision(g, D, len(model.classes_)), None)
 

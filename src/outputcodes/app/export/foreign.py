@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from outputcodes._histograms.questions import AXIS, LEAF, SUBSET, Nodes, empty_nodes
 from outputcodes._kernel_machines.kernel_function import squared_norms
 from outputcodes.app.export.errors import refuse
-from outputcodes.app.export.graph import FLOAT, Graph, Value
+from outputcodes.app.export.graph import FLOAT, Graph, Value, dense
 from outputcodes.app.export.trees import LARGEST_CONSTANT, VALUES_AT_A_TIME, leaves_of
 
 # Scores, where the classifier has them, and probabilities.
@@ -127,7 +127,7 @@ def _neighbours(g: Graph, X: Value, model: KNeighborsClassifier) -> Found:
             "has another metric or weights of your own",
             "euclidean distances",
         )
-    rows, y = np.asarray(_inside(model, "_fit_X"), dtype=np.float64), np.ravel(_inside(model, "_y"))
+    rows, y = dense(_inside(model, "_fit_X")), np.ravel(_inside(model, "_y"))
     products = g("MatMul", X, -2.0 * rows.T)
     squares = g("Add", g("Add", products, g.total(g.square(X), keep=True)), squared_norms(rows))
     nearest, place = g.smallest(g("Max", squares, 0.0), int(model.n_neighbors))

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
+from scipy import sparse
 
 # Operators of these versions are in onnxruntime 1.14 and later; skl2onnx writes no newer ones of the second domain.
 OPSETS = {"": 18, "ai.onnx.ml": 3, "com.microsoft": 1}
@@ -109,3 +110,8 @@ class Graph:
         """Return (n, len(row)): a row of constants for each row of X."""
         shape = self("Concat", self("Shape", X, start=0, end=1), np.array([len(row)]), axis=0)
         return self("Expand", row[None, :], shape)
+
+
+def dense(matrix: Any) -> NDArray[np.float64]:
+    """Return a matrix that may be sparse as an array, for a constant."""
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from outputcodes._ground.sizes import LARGEST_FEATURE
 from outputcodes._kernel_machines.kernel_function import Kernel, squared_norms
 from outputcodes.app.export.errors import refuse
-from outputcodes.app.export.graph import Graph, Value
+from outputcodes.app.export.graph import Graph, Value, dense
 
 
 def expanded(g: Graph, X: Value, kernel: Kernel, anchors: Any, beta: NDArray[np.float64]) -> str:
@@ -29,7 +28,7 @@ def kernel_values(g: Graph, kernel: Kernel, X: Value, anchors: Any) -> str:
         return g.columns(X, anchors)
     if not isinstance(kernel.name, str):
         raise refuse(f"The kernel {kernel.name!r}", "is a function of your own", "rbf, poly, linear or sigmoid")
-    points = np.asarray(anchors.toarray() if sparse.issparse(anchors) else anchors, dtype=np.float64)
+    points = dense(anchors)
     if kernel.name == "rbf":
         products = g("MatMul", X, -2.0 * points.T)
         squares = g.total(g.square(X), keep=True)

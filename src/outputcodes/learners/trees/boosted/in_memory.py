@@ -1,17 +1,23 @@
-"""Rounds on rows in memory; threads share the features of large leaves, and the leaves."""
+"""Rounds on rows in memory.
+
+Threads share the features of large leaves, and the leaves. While one of them takes the steps of a tree on the watched
+rows, another grows the next tree, which does not need these rows.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._histograms.vector_growth import Grower, occupied_bins, values_above
 from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import n_words, pack
+from outputcodes._histograms.vector_sums import Vectors, n_words, pack
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 from outputcodes.learners.trees.boosted.work import ASKED, Rounds, Work
@@ -21,13 +27,22 @@ Rows = NDArray[np.intp]
 NUMBERS_AT_A_TIME = 1 << 19
 
 
+class GrownTree(NamedTuple):
+    """A tree whose steps are still to be taken: what it was grown on, and its size."""
+
+    vectors: Vectors
+    n_leaves: int
+
+
 class RoundsInMemory(Rounds):
     """Rounds on some rows, while others are watched."""
 
     def __init__(self, work: Work, rows: Rows, watched: Rows, before: int) -> None:
         super().__init__(work, before)
         self.rows, self.watched = rows, watched
-        code = self._code(before)
+        self.grown: GrownTree | None = None
+        self.places = rows[:0].astype(np.uint32), np.zeros((0, 2), np.int64)
+        code, self.next_code = self._code(before), self._code(before + 1)
         n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
         self.unread = Sketch(code, np.empty((n, m), np.float32), np.empty(n, np.float32))
@@ -40,25 +55,40 @@ class RoundsInMemory(Rounds):
 
     def advance(self) -> bool:
         """Grow a tree and take its steps; return False if no question gains anything."""
-        settings, t, tree = self.settings, self.number, self.grower.tree
-        vectors = pack(self.sketch.G, self.sketch.h, self.words)
-        rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
-        self.grower.ask_about((self.work.seed, t, ASKED))
-        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
-        if n_leaves == 1:
+        grown, self.grown = self.grown or self._grow(), None
+        if grown.n_leaves == 1:
             return False
-        self.sketch = self.sketch._replace(code=self._code(t + 1))
-        step = self.loss.step
+        settings, tree, vectors = self.settings, self.grower.tree, grown.vectors
+        self.sketch = self.sketch._replace(code=self.next_code)
         how = settings.learning_rate, settings.l2, self.values, self.sketch
-        self.work.run(lambda leaves: step(tree, leaves, *how), self._leaf_blocks(n_leaves))
+        steps = [partial(self.loss.step, tree, leaves, *how) for leaves in self._leaf_blocks(grown.n_leaves)]
+        beside = self._part_watched, self.grower.questions, partial(self._code, self.number + 2)
+        *_, self.places, questions, self.next_code = self.work.run(_done, [*steps, *beside])
         units = vectors.gradient_unit, vectors.curvature_unit
-        self._keep_tree(self.values.steps[:n_leaves], len(self.sketch.code), *units)
+        self._keep_tree(questions, self.values.steps[: grown.n_leaves], len(self.sketch.code), *units)
         return True
 
     def watched_loss(self) -> tuple[float, float]:
         """Take the steps of the last tree on the watched rows; return their mean loss and their share of errors."""
-        order, segments = self.grower.part(self.watched.astype(np.uint32))
-        self.loss.advance(order, segments, self.values, self.unread)
+        found: tuple[float, float]
+        self.grown, found = self.work.run(_done, [self._grow, self._advance_watched])
+        return found
+
+    def _grow(self) -> GrownTree:
+        """Grow the next tree."""
+        settings, t = self.settings, self.number
+        vectors = pack(self.sketch.G, self.sketch.h, self.words)
+        rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
+        self.grower.ask_about((self.work.seed, t, ASKED))
+        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
+        return GrownTree(vectors, n_leaves)
+
+    def _part_watched(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Return the watched rows in the order of their leaves, and the segment of each leaf."""
+        return self.grower.part(self.watched.astype(np.uint32))
+
+    def _advance_watched(self) -> tuple[float, float]:
+        self.loss.advance(*self.places, self.values, self.unread)
         return self.loss.loss(self.watched)
 
     def joined(self) -> Self:
@@ -74,6 +104,10 @@ class RoundsInMemory(Rounds):
         through = np.cumsum(segments[:, 1] - segments[:, 0]) * self.loss.lanes // NUMBERS_AT_A_TIME
         edges = [0, *(1 + np.flatnonzero(np.diff(through))).tolist(), n_leaves]
         return [range(first, last) for first, last in itertools.pairwise(edges)]
+
+
+def _done(job: Callable[[], Any]) -> Any:
+    return job()
 
 
 def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedForest | None) -> RoundsInMemory:

@@ -130,7 +130,7 @@ class RoundsOnBlocks(Rounds):
         self.blocks, (self.sizes, losses) = self.blocks.step(_advanced, *how)
         if self.n_watched:
             self.watched = losses[0] / losses[2], losses[1] / losses[2]
-        self._keep_tree(values.steps, len(code), *units)
+        self._keep_tree(self.grower.questions(), values.steps, len(code), *units)
         return True
 
     def watched_loss(self) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
-from outputcodes._histograms.vector_growth import FIRST, LAST, Grower
+from outputcodes._histograms.vector_growth import FIRST, LAST, Grower, Questions
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
 from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.settings import Settings
@@ -70,9 +70,11 @@ class Rounds:
         padded[:, : self.loss.width] = code
         return padded
 
-    def _keep_tree(self, steps: Floats, m: int, gradient_unit: float, curvature_unit: float) -> None:
+    def _keep_tree(
+        self, questions: Questions, steps: Floats, m: int, gradient_unit: float, curvature_unit: float
+    ) -> None:
         """Keep what was grown, with the steps of its leaves."""
-        t, n_leaves, (nodes, leaf, gain) = self.number, len(steps), self.grower.questions()
+        t, n_leaves, (nodes, leaf, gain) = self.number, len(steps), questions
         unit = gradient_unit**2 / curvature_unit / m
         rows = np.diff(self.grower.tree.leaves[:n_leaves, FIRST : LAST + 1], axis=1).ravel()
         leaves = sparse_leaves(steps[:, : self.loss.width])
