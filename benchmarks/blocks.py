@@ -217,12 +217,12 @@ def bytes_sent() -> list[dict[str, Any]]:
     """Measure what a pass sends in a cluster of two workers, beside the formula, and calculate it for more workers.
 
     State of s bytes goes with the task of each of B blocks, through the scheduler. Sums of r bytes go along a tree, at
-    most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each of about 2B
-    tasks has messages of its own, as a pass with next to no state has.
+    most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each task, of
+    a block or of a sum of four, has messages of its own, as a pass with next to no state has.
     """
     from distributed import Client
 
-    from outputcodes._ground.on_dask import DaskRows
+    from outputcodes._ground.on_dask import TOGETHER, DaskRows
 
     d, table = CLUSTER_SHAPE[1], []
     linear, histograms = 8 * (d + 1) * CLASSES, 8 * d * 129 * 16
@@ -233,7 +233,10 @@ def bytes_sent() -> list[dict[str, Any]]:
     with cluster(2) as local, Client(local):
         X, _ = on_the_workers(2)
         blocks = DaskRows(X).kept(_own_piece)
-        repeats, tasks = 20, 2 * len(blocks.blocks)
+        repeats, few = 20, len(blocks.blocks)
+
+        def n_tasks(n_blocks: int) -> int:
+            return n_blocks if n_blocks == 1 else n_blocks + n_tasks(-(-n_blocks // TOGETHER))
 
         def measured(state: int, result: int) -> float:
             """The median of some passes, without what clusters send when they are idle."""
@@ -247,12 +250,12 @@ def bytes_sent() -> list[dict[str, Any]]:
                 idle.append((loopback() - before) / 0.1)
             return statistics.median(sent - statistics.median(idle) * seconds for sent, seconds in found)
 
-        per_task = measured(8, 8) / tasks
+        per_task = measured(8, 8) / n_tasks(few)
         for work, (state, result) in passes.items():
             for workers in (2, 16, 64, 256):
                 # One block per worker, and four of them on the two workers of the measurement.
-                n_tasks = tasks if workers == 2 else 2 * workers
-                formula = n_tasks // 2 * state + (n_tasks // 2 + 1) * result + n_tasks * per_task
+                B = few if workers == 2 else workers
+                formula = B * state + (B + 1) * result + n_tasks(B) * per_task
                 found = measured(state, result) if workers == 2 else "calculated"
                 table.append(
                     {

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from outputcodes._ground.blocks import serially, threads
-from outputcodes._ground.passes import Blocks, Combination, in_tree
+from outputcodes._ground.passes import Blocks, Combination, in_groups, in_tree
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.working_files import WorkingFiles, is_mapped, mapped
 
@@ -39,6 +39,14 @@ def test_the_tree_joins_neighbours(count):
     assert joined.replace("(", "").replace(")", "").split() == parts
     # Half of the joins are of single parts, so that depth grows with the logarithm.
     assert max(joined.count("(", 0, i) - joined.count(")", 0, i) for i in range(len(joined))) <= np.ceil(np.log2(count))
+
+
+@pytest.mark.parametrize("size", [2, 4, 8])
+def test_groups_leave_the_tree_as_it_is(size):
+    for count in range(1, 70):
+        parts = [str(i) for i in range(count)]
+        found = in_groups(parts, size, lambda group: in_tree(group, "({} {})".format))
+        assert found == in_tree(parts, "({} {})".format)
 
 
 @pytest.mark.parametrize("files", [None, "files"])

@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
 from outputcodes._ground.freed_memory import keep_freed_memory
 from outputcodes._ground.lazy_outputs import is_dask, is_delayed
-from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_tree
+from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_groups, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks, naming_block
 from outputcodes._ground.validation import n_rows_of, take_rows
 
 # State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
 FEW_BYTES = 1 << 16
+# One task adds up so many neighbours.
+TOGETHER = 4
 
 
 def taken(X: Any, whole: bool = False) -> Any:
@@ -183,8 +185,8 @@ class DaskBlocks(Blocks):
         ]
 
     def _summed(self, parts: list[Any], combine: Any) -> Any:
-        # Two at a time: neighbours often lie on the same worker, and then only their sum leaves it.
-        root = in_tree(parts, lambda left, right: self.client.submit(_joined, combine, left, right, pure=False))
+        # Neighbours often lie on the same worker, and then only their sum leaves it.
+        root = in_groups(parts, TOGETHER, lambda group: self.client.submit(_joined, combine, group, pure=False))
         return _aligned(root.result())
 
 
@@ -327,8 +329,8 @@ def _some_rows(each: Any, block: Any, number: int, rows: NDArray[np.intp]) -> An
     return take_rows(block, rows)
 
 
-def _joined(combine: Any, left: Any, right: Any) -> Any:
-    return combine(_aligned(left), _aligned(right))
+def _joined(combine: Any, parts: list[Any]) -> Any:
+    return in_tree(map(_aligned, parts), combine)
 
 
 def _part(both: Any, place: int) -> Any:
