@@ -58,8 +58,8 @@ class StreamState:
             )
         if new and self.complete:
             raise ValueError(
-                f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: correct "
-                "them, or start again without classes, so that the code can grow."
+                f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: "
+                "correct them, or start again without classes, so that the code can grow."
             )
         M = self.M
         # All of them or none: an error leaves everything as it was.
