@@ -20,11 +20,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import QUICK, WORDS, print_table, save
+from common import QUICK, WORDS, interleaved, print_table, save
 
 from outputcodes import OutputCodeClassifier
 from outputcodes.learners import BoostedStumps, Logistic
@@ -173,44 +174,45 @@ def loopback() -> int:
 
 
 def on_dask() -> None:
-    from distributed import Client, get_task_stream
-
     rows, features = CLUSTER_SHAPE[0] // CLUSTER_BLOCKS, CLUSTER_SHAPE[1]
-    table: list[dict[str, Any]] = []
-    for work, learner in WORK.items():
-        model = OutputCodeClassifier(learner, code="one-vs-all", random_state=0)
-        with cluster(1) as local, Client(local):
-            X, y = on_the_workers(1)
-            model.fit(X[:4000].rechunk((2000, -1)), y[:4000])
-            with get_task_stream() as stream:
-                start = time.perf_counter()
-                there = model.fit(X, y)
-                dask_seconds = time.perf_counter() - start
-            inside = sum(
-                s["stop"] - s["start"] for task in stream.data for s in task["startstops"] if s["action"] == "compute"
-            )
-            scores = there.decision_function(made(1000, features, 99)[0])
-            del X, y
-        parts = [made(rows, features, number) for number in range(CLUSTER_BLOCKS)]
-        blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
-        model.fit(RowBlocks([parts[0][0][:2000]]), parts[0][1][:2000])
-        start = time.perf_counter()
-        here = model.fit(blocks, labels)
-        seconds = time.perf_counter() - start
-        assert np.array_equal(here.decision_function(made(1000, features, 99)[0]), scores), "the bits differ"
-        table.append(
-            {
-                "work": work,
-                "in memory s": seconds,
-                "one worker s": dask_seconds,
-                "one worker / in memory": dask_seconds / seconds,
-                "computing in tasks s": inside,
-                "tasks": len(stream.data),
-                "scheduling and sending s": dask_seconds - inside,
-            }
-        )
+    parts = [made(rows, features, number) for number in range(CLUSTER_BLOCKS)]
+    sample = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
+    table = [{"work": work} | beside_memory(learner, *sample) for work, learner in WORK.items()]
     print_table(table)
     save("blocks_dask", table + bytes_sent())
+
+
+def beside_memory(learner: Any, blocks: RowBlocks, labels: np.ndarray) -> dict[str, Any]:
+    """Train in memory and on one worker in turn; return median seconds and where they go."""
+    from distributed import Client, get_task_stream
+
+    make, streams = partial(OutputCodeClassifier, learner, code="one-vs-all", random_state=0), []
+    with cluster(1) as local, Client(local):
+        X, y = on_the_workers(1)
+
+        def on_the_worker() -> Any:
+            with get_task_stream() as stream:
+                model = make().fit(X, y)
+            streams.append(stream.data)
+            return model
+
+        make().fit(X[:4000].rechunk((2000, -1)), y[:4000])  # compiles
+        work = {"in memory": lambda: make().fit(blocks, labels), "one worker": on_the_worker}
+        seconds, models = interleaved(work, repeats=3)
+    some = made(1000, CLUSTER_SHAPE[1], 99)[0]
+    here, there = (model.decision_function(some) for model in models.values())
+    assert np.array_equal(here, there), "the bits differ"
+    inside = statistics.median(
+        sum(s["stop"] - s["start"] for task in tasks for s in task["startstops"] if s["action"] == "compute")
+        for tasks in streams
+    )
+    return {
+        **{f"{name} s": taken for name, taken in seconds.items()},
+        "one worker / in memory": seconds["one worker"] / seconds["in memory"],
+        "computing in tasks s": inside,
+        "tasks": len(streams[-1]),
+        "scheduling and sending s": seconds["one worker"] - inside,
+    }
 
 
 def bytes_sent() -> list[dict[str, Any]]:
@@ -325,18 +327,14 @@ def kills() -> None:
 
         X = da.from_array(np.concatenate([X for X, _ in parts]), chunks=(rows // 8, features))
 
-        def trained(learner: Any) -> np.ndarray:
+        def trained(learner: Any, rows: Any = X) -> np.ndarray:
             model = OutputCodeClassifier(learner, code="all-pairs", random_state=0)
-            return model.fit(X, labels).margins(parts[0][0])
-
-        def in_memory(learner: Any) -> np.ndarray:
-            model = OutputCodeClassifier(learner, code="all-pairs", random_state=0)
-            return model.fit(blocks, labels).margins(parts[0][0])
+            return model.fit(rows, labels).margins(parts[0][0])
 
         stumps = BoostedStumps(20, bins=64)
         works = {
-            "Logistic, all-pairs": (lambda: trained(Logistic()), in_memory(Logistic())),
-            "stumps, all-pairs": (lambda: trained(stumps), in_memory(stumps)),
+            "Logistic, all-pairs": (lambda: trained(Logistic()), trained(Logistic(), blocks)),
+            "stumps, all-pairs": (lambda: trained(stumps), trained(stumps, blocks)),
             "a race": (
                 lambda: Race(**race).fit(*digits, cluster=client).predict_proba(digits[0]),
                 Race(**race).fit(*digits).predict_proba(digits[0]),
@@ -359,14 +357,12 @@ def kills() -> None:
                 continue
             assert np.array_equal(found, expected), f"{work}: the bits differ after a kill"
             table.append({"work": work, "killed after s": after, "seconds": seconds, "usual s": usual[work]})
-        pids = list(client.run(os.getpid).values())
-        memory = [resident(pid) for pid in pids]
+        memory = [resident(pid) for pid in client.run(os.getpid).values()]
     print_table(table)
     for work in works:
         own = [row for row in table if row["work"] == work]
-        own_seconds = [row["seconds"] for row in own]
-        whole = {"work": work, "kills": len(own), "without a kill s": usual[work], "longest s": max(own_seconds)}
-        table.append(whole | {"largest worker afterwards GB": max(memory)})
+        longest = {"longest s": max(row["seconds"] for row in own), "largest worker afterwards GB": max(memory)}
+        table.append({"work": work, "kills": len(own), "without a kill s": usual[work]} | longest)
     save("blocks_kills", table[count:])
 
 

@@ -134,7 +134,7 @@ class DaskBlocks(Blocks):
         """Return new blocks and a combination."""
         combine = combine or Combination()
         both = self._tasks(_step, work, combine, state=state)
-        made, sums = ([self.client.submit(_part, one, place, pure=False) for one in both] for place in (0, 1))
+        made, sums = (self.client.map(_part, both, [place] * len(both), pure=False) for place in (0, 1))
         return DaskBlocks(made, self.client, self.run), self._summed(sums, combine)
 
     def each(
@@ -178,15 +178,17 @@ class DaskBlocks(Blocks):
         shared: Any = _State(state)
         if _bytes_sent(state) * len(self.blocks) > FEW_BYTES:
             shared = self.client.submit(_as_it_is, shared, pure=False)
-        own = given or [()] * len(self.blocks)
-        return [
-            self.client.submit(task, block, shared, more, *fixed, pure=False)
-            for block, more in zip(self.blocks, own, strict=True)
-        ]
+        n = len(self.blocks)
+        same = ([one] * n for one in fixed)
+        # All at once: the scheduler takes time per message.
+        tasks: list[Any] = self.client.map(task, self.blocks, [shared] * n, given or [()] * n, *same, pure=False)
+        return tasks
 
     def _summed(self, parts: list[Any], combine: Any) -> Any:
         # Neighbours often lie on the same worker, and then only their sum leaves it.
-        root = in_groups(parts, TOGETHER, lambda group: self.client.submit(_joined, combine, group, pure=False))
+        root = in_groups(
+            parts, TOGETHER, lambda groups: self.client.map(_joined, groups, [combine] * len(groups), pure=False)
+        )
         return _aligned(root.result())
 
 
@@ -329,7 +331,7 @@ def _some_rows(each: Any, block: Any, number: int, rows: NDArray[np.intp]) -> An
     return take_rows(block, rows)
 
 
-def _joined(combine: Any, parts: list[Any]) -> Any:
+def _joined(parts: list[Any], combine: Any) -> Any:
     return in_tree(map(_aligned, parts), combine)
 
 

@@ -49,17 +49,16 @@ def in_tree(parts: Iterable[Any], combine: Combine) -> Any:
     return found
 
 
-def in_groups(parts: list[Any], size: int, join: Callable[[list[Any]], Any]) -> Any:
-    """Join so many neighbours at a time, then so many of these, until one is left.
+def in_groups(parts: list[Any], size: int, join: Callable[[list[list[Any]]], list[Any]]) -> Any:
+    """Join so many neighbours at a time, then so many of these, until one is left; `join` is given all groups at once.
 
     If the size is a power of two and each group is joined by `in_tree`, so is the whole.
 
-    >>> in_groups(list("abcde"), 4, lambda group: in_tree(group, lambda left, right: f"({left}{right})"))
+    >>> in_groups(list("abcde"), 4, lambda groups: [in_tree(one, "({}{})".format) for one in groups])
     '(((ab)(cd))e)'
     """
     while len(parts) > 1:
-        groups = [parts[first : first + size] for first in range(0, len(parts), size)]
-        parts = [join(group) if len(group) > 1 else group[0] for group in groups]
+        parts = join([parts[first : first + size] for first in range(0, len(parts), size)])
     return parts[0]
 
 

@@ -13,6 +13,7 @@ from outputcodes._ground.drawn_code import MatrixCode
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, indicates_labels
 from outputcodes._ground.validation import NoStreamError, as_seed, check_targets, check_weight, take_rows
+from outputcodes._ground.words import listed
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
 
@@ -57,8 +58,8 @@ class StreamState:
             )
         if new and self.complete:
             raise ValueError(
-                f"y has the labels {new[:5]}, which are not among the classes of the first call: correct them, or "
-                "start again without classes, so that the code can grow."
+                f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: "
+                "correct them, or start again without classes, so that the code can grow."
             )
         M = self.M
         # All of them or none: an error leaves everything as it was.

@@ -204,7 +204,7 @@ def test_open_codes_and_how_they_grow():
 def test_what_is_refused():
     rows = np.arange(50)
     start = OutputCodeClassifier("ridge", code=Complete()).partial_fit(X[rows], y[rows], classes=np.unique(y))
-    with pytest.raises(ValueError, match=r"y has the labels \['z'\], which are not among the classes of the first"):
+    with pytest.raises(ValueError, match=r"y has the labels 'z', which are not among the classes of the first"):
         start.partial_fit(X[:1], ["z"])
     assert np.array_equal(start.classes_, np.unique(y))
     start.partial_fit(X[50:60], y[50:60])

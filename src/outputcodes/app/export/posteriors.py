@@ -61,7 +61,7 @@ def coupling(g: Graph, F: Value, decoder: Coupling, M: Matrix) -> str:
         raise refuse(
             f"Coupling(method={decoder.method!r})",
             "iterates until the probabilities of a row agree with its columns",
-            "Coupling('wu-lin-weng') for all pairs, probability='likelihood' or probability='softmax'",
+            "decoder=Coupling('wu-lin-weng') for all pairs, probability='likelihood' or probability='softmax'",
         )
     k, L = M.shape
     plus, minus, _ = (part.T for part in signs_of(M))

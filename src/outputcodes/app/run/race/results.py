@@ -58,7 +58,9 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     notes = []
     if len(race.winner_) > 1:
         parts = zip(race.winner_, race.model_.weights, strict=True)
-        notes.append("The average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + ".")
+        notes.append(
+            "The model is the average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + "."
+        )
     elif race.winner_[0] != race.standings_[0]["name"]:
         notes.append(
             f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."

@@ -144,9 +144,11 @@ def race_in_words(summary: dict[str, Any]) -> list[str]:
     lines.append(f"finalists, by the {summary['metric']} of held-out rows:")
     for row in summary["standings"]:
         lines.append(f"    {row['loss']:.4f}  {row['name']} ({in_folds(row['folds'])}, {row['rows']} rows each)")
-    if summary["departures"]:
+    finalists = {row["name"].partition(", decoder ")[0] for row in summary["standings"]}
+    left = [one for one in summary["departures"] if one["entry"] not in finalists]
+    if left:
         lines.append("left the race:")
-    for one in summary["departures"]:
+    for one in left:
         loss = "     –" if one["loss"] is None else f"{one['loss']:.4f}"
         lines.append(f"    {loss}  {one['entry']} ({one['rows']} rows). {one['why']}")
     return lines
