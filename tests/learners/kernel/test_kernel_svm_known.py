@@ -90,6 +90,16 @@ def test_what_differs_by_more_than_the_cost_is_trained():
         np.testing.assert_allclose(again.margins(X), cold.margins(X), atol=0.05)
 
 
+def test_the_bias_of_a_column_at_its_bounds_does_not_hang_on_rounding():
+    M, last = CODES["all-pairs"], None
+    data = svm(1, gamma=0.01).prepare(X)
+    for C in (256.0, 32.0, 4.0, 0.5):
+        last = svm(C, gamma=0.01, tol=1e-7).fit_columns(data, y, M, rows=ROWS, init=last)
+    cold = svm(0.5, gamma=0.01, tol=1e-7).fit_columns(data, y, M, rows=ROWS)
+    assert (cold.certificate.gap < -0.1).any()
+    np.testing.assert_allclose(last.intercept, cold.intercept, atol=1e-5)
+
+
 def test_a_saved_start_is_still_a_start():
     M, data = CODES["one-vs-all"], svm(1).prepare(X)
     first = svm(64, tol=1e-6).fit_columns(data, y, M, rows=ROWS)

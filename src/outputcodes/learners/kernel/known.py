@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from outputcodes._kernel_machines.expansion import Piece
 from outputcodes._kernel_machines.kernel_function import Kernel
-from outputcodes.learners.kernel.dual import SolvedColumns
+from outputcodes.learners.kernel.dual import ROUNDING, SolvedColumns
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Bounded(NamedTuple):
 def inside(before: Bounded, now: Bounded, support: Rows, pieces: list[Piece]) -> NDArray[np.bool_]:
     """Return, for each column, whether its coefficients are inside the bounds of both problems."""
     found = np.ones(now.M.shape[1], dtype=bool)
-    cost = np.minimum(before.cost, now.cost)
+    cost = (1 - 2 * ROUNDING) * np.minimum(before.cost, now.cost)
     weight = now.weight[np.searchsorted(now.rows, support)]
     for some, columns, beta in pieces:
         bound = cost[now.y[support[some]]][:, columns] * weight[some, None]
@@ -76,4 +76,5 @@ def joined(
         column.append(new[solved.column])
         beta.append(solved.beta)
         bias[new], gap[new], steps[new], converged[new] = solved.bias, solved.gap, solved.steps, solved.converged
-    return SolvedColumns(*map(np.concatenate, (rows, column, beta)), bias, gap, steps, converged)
+    nonzero = np.concatenate(rows), np.concatenate(column), np.concatenate(beta)
+    return SolvedColumns(*nonzero, bias, gap, steps, converged)
