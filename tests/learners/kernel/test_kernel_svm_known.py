@@ -30,8 +30,10 @@ def objectives(fitted, M, gamma, bias):
 def violations(fitted, M, C, bias):
     t, alpha = M[y[ROWS]].astype(float), fitted.dual()
     e, beta = t - fitted.margins(X[ROWS]), alpha * t
-    highest = np.where((beta < C * np.maximum(t, 0)) & (t != 0), e, -np.inf).max(axis=0)
-    lowest = np.where((beta > C * np.minimum(t, 0)) & (t != 0), e, np.inf).min(axis=0)
+    # A coefficient one digit short of its bound is at it.
+    room = 1e-12 * C
+    highest = np.where((beta < C * np.maximum(t, 0) - room) & (t != 0), e, -np.inf).max(axis=0)
+    lowest = np.where((beta > C * np.minimum(t, 0) + room) & (t != 0), e, np.inf).min(axis=0)
     return highest - lowest if bias == "free" else np.maximum(highest, 0) - np.minimum(lowest, 0)
 
 
