@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.learners import LinearSVM, Logistic, Ridge
+from outputcodes.learners import KernelSVM, LinearSVM, Logistic, Ridge
 from outputcodes.selection import GridSearch
 
 X, y = load_digits(return_X_y=True)
@@ -58,3 +58,14 @@ def test_starts_ahead_on_a_path_change_no_solution():
         ours = GridSearch(ova(learner), grid, cv=FOLDS).fit(X, y)
         theirs = GridSearchCV(ova(learner), grid, cv=FOLDS).fit(X, y)
         assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+
+
+@pytest.mark.parametrize("code", ["one-vs-all", "all-pairs"])
+def test_kernels_that_folds_share_and_columns_that_are_known_change_no_score(code):
+    model = OutputCodeClassifier(KernelSVM(tol=1e-7), code=code, random_state=0)
+    grid = {"estimator__gamma": [0.01, 0.02, 0.2], "estimator__C": [0.5, 4.0, 32.0, 256.0]}
+    ours = GridSearch(model, grid, cv=FOLDS).fit(X, y)
+    theirs = GridSearchCV(model, grid, cv=FOLDS).fit(X, y)
+    assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
+    assert ours.best_params_ == theirs.best_params_
+    assert_allclose(ours.best_estimator_.margins(X), theirs.best_estimator_.margins(X), atol=1e-5)

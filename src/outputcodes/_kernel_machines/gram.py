@@ -301,7 +301,7 @@ class Gram:
             if same and _equal(X, like.X):
                 self._order = shared.order
                 return shared
-        enough = KEPT_AT_ONCE if like is None else KEPT_FEATURES if dtype == np.float32 else 0
+        enough = KEPT_AT_ONCE if like is None else KEPT_FEATURES
         if self._power or (X.shape[1] < enough and not sparse.issparse(X)):
             return None
         rows, known = np.empty((self.n, self.n), dtype), np.zeros(self.n, dtype=bool)

@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 
 # One call of a compiled loop takes well below 0.2 s, so that interrupts are handled.
 STEPS_PER_CALL = 50_000
+# Coefficients this near to a bound, in units of the box, are at it. Rounding may leave one a digit short of its bound,
+# as the others need not sum to exactly 0; a bias read from this one row would be far from the middle of its interval.
+ROUNDING = 1e-12
 # Start of the columns in a vector that holds only one.
 ONE = np.zeros(1, dtype=np.intp)
 
@@ -42,19 +45,18 @@ class Dual:
 
         The columns are concatenated and begin at `first`. Without a free bias, both extrema include 0.
         """
-        beta, lo, hi = box
+        low, up = may_move(box)
         outside = np.inf if self.free_bias else 0.0
-        highest = np.maximum.reduceat(np.where(beta < hi, e, -np.inf), first)
-        lowest = np.minimum.reduceat(np.where(beta > lo, e, np.inf), first)
+        highest = np.maximum.reduceat(np.where(up, e, -np.inf), first)
+        lowest = np.minimum.reduceat(np.where(low, e, np.inf), first)
         return np.stack([np.maximum(highest, -outside), np.minimum(lowest, outside)])
 
     def biases(self, e: Array, box: Array, ends: Array, first: Rows) -> Array:
         """Return the bias of each column: the mean of e where β is free, else the middle of the feasible interval."""
-        beta, lo, hi = box
         if not self.free_bias:
-            folded: Array = self.offset * np.add.reduceat(beta, first)
+            folded: Array = self.offset * np.add.reduceat(box[0], first)
             return folded
-        free = (beta > lo) & (beta < hi)
+        free = np.logical_and(*may_move(box))
         count = np.add.reduceat(free, first, dtype=np.intp)
         return bias_of(np.add.reduceat(np.where(free, e, 0.0), first), count, ends)
 
@@ -83,6 +85,13 @@ class Dual:
         ends, kept = self.violation(e, box), np.flatnonzero(box[0])
         gap = ends[0] - ends[1]
         return SolvedColumn(rows[kept], box[0][kept], self.bias(e, box, ends), gap, steps, bool(gap <= self.tol))
+
+
+def may_move(box: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which coefficients may shrink and which may grow."""
+    beta, lo, hi = box
+    room = ROUNDING * (hi - lo)
+    return beta > lo + room, beta < hi - room
 
 
 def bias_of(total: Array, count: NDArray[Any], ends: Array) -> Array:

@@ -27,6 +27,7 @@ from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.dual import SolvedColumns
+from outputcodes.learners.kernel.known import Bounded, inside, joined
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -61,12 +62,13 @@ class FittedKernelColumns(FittedColumns):
         `gap` is the largest violation of the optimality conditions by a pair; `iterations` is the number of steps.
     """
 
+    _problem: Bounded | None = None
+
     def __init__(
         self,
         gram: Gram | DeviceGram,
         columns: SolvedColumns,
-        y: Rows,
-        present: NDArray[np.bool_],
+        problem: Bounded,
         rows: Rows,
         certificate: Certificate,
         n_jobs: int | None,
@@ -75,6 +77,8 @@ class FittedKernelColumns(FittedColumns):
         self.intercept = columns.bias
         self.n_jobs, self.device = n_jobs, "cpu" if isinstance(gram, Gram) else "cuda"
         self.rows = rows
+        self._problem = problem
+        y, present = problem.y, problem.cost > 0
         taken = np.zeros(gram.n, dtype=bool)
         taken[columns.rows] = True
         support = np.flatnonzero(taken)
@@ -94,7 +98,8 @@ class FittedKernelColumns(FittedColumns):
 
     def __getstate__(self) -> dict[str, Any]:
         self._anchors_here()
-        return self.__dict__.copy()
+        # A kernel that is loaded later belongs to no Gram matrix.
+        return {name: value for name, value in self.__dict__.items() if name != "_problem"}
 
     def margins(self, X: Any, rows: Rows | None = None) -> Array:
         """Return the (n, L) margins of new X, or of `rows` of the prepared data, whose kernel values are reused."""
@@ -165,16 +170,24 @@ class FittedKernelColumns(FittedColumns):
             alpha[place[self.support[some]][:, None], columns] = np.abs(beta)
         return alpha
 
-    def start(self, n: int, M: NDArray[np.int8], rows: Rows) -> Array:
-        """Return the (L, len(rows)) starting coefficients of another fit on some of n prepared rows with the code M."""
-        mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *M.shape)
+    def solves(self, n: int, problem: Bounded, tol: float) -> NDArray[np.bool_]:
+        """Return which columns of another problem on n prepared rows have these coefficients as their solution."""
+        mine, wanted = (self.n_train, self.n_classes, len(self.intercept)), (n, *problem.M.shape)
         if mine != wanted:
             raise ValueError(
                 "init has {} examples, {} classes and {} columns".format(*mine)
                 + " but the data and the code have {}, {} and {}; ".format(*wanted)
                 + "pass columns fitted on the same X with the same code, or init=None."
             )
-        return self.beta(rows)
+        before, certificate = self._problem, self.certificate
+        if before is None or certificate is None or not problem.differs_by_cost(before):
+            return np.zeros(len(self.intercept), dtype=bool)
+        return inside(before, problem, self.support, self.pieces) & (certificate.gap <= tol)
+
+    def beside(self, known: NDArray[np.bool_], solved: SolvedColumns | None) -> SolvedColumns:
+        """Return the `known` columns of these, and all others as they were `solved`."""
+        assert self.certificate is not None
+        return joined(known, self.support, self.pieces, (self.intercept, self.certificate.gap), solved)
 
     def coefficients(self) -> Array | None:
         """Return the (L, d) weights of the features with the linear kernel, which are Σ_i β_ij x_i; otherwise None."""
@@ -198,11 +211,14 @@ class FittedKernelColumns(FittedColumns):
         """Return the anchors, as `Kernel.block` takes them, and β (S, L) of all support vectors."""
         return self._anchors_here(), self._dense()
 
-    def beta(self, rows: Rows) -> Array:
-        """Return the (L, len(rows)) coefficients β for rows of the prepared data."""
-        beta = np.zeros((self.n_train, len(self.intercept)))
+    def beta(self, rows: Rows, chosen: NDArray[np.bool_] | None = None) -> Array:
+        """Return the (L, len(rows)) coefficients β for rows of the prepared data, of all columns or those `chosen`."""
+        chosen = np.ones(len(self.intercept), dtype=bool) if chosen is None else chosen
+        place = np.cumsum(chosen) - 1
+        beta = np.zeros((self.n_train, np.count_nonzero(chosen)))
         for some, columns, values in self.pieces:
-            beta[self.support[some][:, None], columns] = values
+            own = chosen[columns]
+            beta[self.support[some][:, None], place[columns[own]]] = values if own.all() else values[:, own]
         return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
 
     def _dense(self) -> Array:

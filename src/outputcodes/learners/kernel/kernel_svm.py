@@ -38,6 +38,7 @@ from outputcodes.learners.base import Certificate
 from outputcodes.learners.kernel.columns import boxes, check_sides, solve_columns
 from outputcodes.learners.kernel.dual import Dual, SolvedColumns
 from outputcodes.learners.kernel.fitted import FittedKernelColumns, KernelData
+from outputcodes.learners.kernel.known import Bounded
 from outputcodes.learners.kernel.on_device import solve_on_device
 from outputcodes.learners.kernel.small import is_small
 from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
@@ -198,7 +199,7 @@ class KernelSVM(KernelParameters, SharedLearner):
         """Solve the dual of every column.
 
         `init`, the same columns fitted on the same X, possibly with other parameters or rows, provides the starting
-        coefficients, which are clipped to the new bounds.
+        coefficients, which are clipped to the new bounds. Columns that it has solved already are taken over.
         """
         M = np.asarray(M)
         self._check_parameters()
@@ -206,13 +207,20 @@ class KernelSVM(KernelParameters, SharedLearner):
         seen = np.sort(effective_rows(y, M, weight, rows))
         cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
-        start = None if init is None else init.start(data.gram.n, M, seen)
         gram = data.gram
+        problem = Bounded(gram.kernel, self.bias, seen, y.copy(), M.copy(), cost, own)
+        known = np.zeros(M.shape[1], dtype=bool) if init is None else init.solves(gram.n, problem, self.tol)
+        start = None if init is None or known.all() else init.beta(seen, ~known)
         try:
             with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
-                columns = self._solve(gram, seen, y, M, cost, own, start, n_jobs)
+                columns = None
+                if not known.all():
+                    columns = self._solve(gram, seen, y, M[:, ~known], cost[:, ~known], own, start, n_jobs)
+                if columns is None or known.any():
+                    assert init is not None
+                    columns = init.beside(known, columns)
                 certificate = Certificate(columns.gap, columns.steps, columns.converged)
-                fitted = FittedKernelColumns(gram, columns, y, cost > 0, given, certificate, n_jobs)
+                fitted = FittedKernelColumns(gram, columns, problem, given, certificate, n_jobs)
         except DeviceError as error:
             X = cast(DeviceGram, gram).given
             self._allow_cpu(error, X)

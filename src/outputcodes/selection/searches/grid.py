@@ -18,8 +18,9 @@ class GridSearch(Search):
     have in common is done once:
 
     - the folds share what the learner prepares (kernels, rotations, products), and values of γ share distances;
-    - C and α go along a path, where each training starts from the ones before or shares their sums; the folds of Ridge
-      share theirs, and the last training, on all rows, uses what was prepared for the folds;
+    - C and α go along a path, where each training starts from the ones before or shares their sums, and columns of
+      `KernelSVM` that another C leaves as they are aren't trained again; the folds of Ridge share their sums, and the
+      last training, on all rows, uses what was prepared for the folds;
     - candidates that differ only in `decoder` or `probability` are read from the same margins;
     - fewer rounds of boosters, `BoostedStumps` and `BoostedTrees` are read from one training, unless held-out rows end
       it (`validation_fraction`);
