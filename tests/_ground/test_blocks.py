@@ -85,6 +85,20 @@ def test_an_error_of_a_helper_is_raised_too():
         run(work, range(2))
 
 
+def test_of_two_errors_that_of_the_first_item_is_raised():
+    together = threading.Barrier(2, timeout=10)
+
+    def work(item):
+        together.wait()
+        time.sleep(0.05 * (1 - item))
+        raise ValueError(f"item {item}")
+
+    with threads(2) as run:
+        for _ in range(3):
+            with pytest.raises(ValueError, match="item 0"):
+                run(work, range(2))
+
+
 def test_work_that_asks_for_threads_again_does_not_wait_for_busy_ones():
     with threads(2) as run:
         assert run(lambda more: run(abs, more), [[-1, -2], [-3, 4]]) == [[1, 2], [3, 4]]

@@ -11,10 +11,11 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.metrics import log_loss
 
 from outputcodes import GradientBoost, OutputCodeClassifier, codes
+from outputcodes._histograms import vector_growth
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting import gradient
 from outputcodes.learners import BoostedTrees
-from outputcodes.learners.trees.boosted import forest
+from outputcodes.learners.trees.boosted import forest, in_memory
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost
@@ -76,6 +77,18 @@ def test_outputs_agree_and_jobs_change_nothing(model, digits):
     again = model.set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X_test), scores)
     assert again.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_threads_within_threads_change_nothing(digits, monkeypatch):
+    """Even small leaves are shared, also while the watched rows are tested beside the growth."""
+    X, y, X_test, _ = digits
+    monkeypatch.setattr(vector_growth, "LARGE_LEAF", 64)
+    monkeypatch.setattr(in_memory, "NUMBERS_AT_A_TIME", 64)
+    how = {"n_rounds": 12, "max_features": 0.5, "categorical_features": [20, 21, 42], "random_state": 0}
+    first, *others = (GradientBoost(**how, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3))
+    for other in others:
+        assert np.array_equal(other.decision_function(X_test), first.decision_function(X_test))
+        assert np.array_equal(other.history_["loss"], first.history_["loss"])
 
 
 def test_held_out_rows_end_the_rounds():

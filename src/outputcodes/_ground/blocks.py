@@ -78,23 +78,23 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
         def run(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
             given = list(items)
             results, places = [None] * len(given), iter(range(len(given)))
+            errors: dict[int, BaseException] = {}
 
             def take() -> None:
-                try:
-                    for place in places:
+                for place in places:
+                    try:
                         results[place] = work(given[place])
-                except BaseException:
-                    deque(places, maxlen=0)  # nobody starts another one
-                    raise
+                    except BaseException as error:
+                        errors[place] = error
+                        deque(places, maxlen=0)  # nobody starts another one
 
             helpers = [pool.submit(take) for _ in range(min(count, len(given)) - 1)]
             try:
                 take()
             finally:
-                running = [helper for helper in helpers if not helper.cancel()]
-                wait(running)
-            for helper in running:
-                helper.result()
+                wait([helper for helper in helpers if not helper.cancel()])
+            if errors:  # the first item that fails has always been started
+                raise errors[min(errors)]
             return results
 
         try:

@@ -27,7 +27,7 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 
 # State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
 FEW_BYTES = 1 << 16
-# One task adds up so many neighbours.
+# The number of neighbouring sums that one task adds up.
 TOGETHER = 4
 
 
@@ -178,10 +178,15 @@ class DaskBlocks(Blocks):
         shared: Any = _State(state)
         if _bytes_sent(state) * len(self.blocks) > FEW_BYTES:
             shared = self.client.submit(_as_it_is, shared, pure=False)
+        if given is not None:  # too much, perhaps, for one message
+            return [
+                self.client.submit(task, block, shared, own, *fixed, pure=False)
+                for block, own in zip(self.blocks, given, strict=True)
+            ]
         n = len(self.blocks)
-        same = ([one] * n for one in fixed)
+        same = ([one] * n for one in (shared, (), *fixed))
         # All at once: the scheduler takes time per message.
-        tasks: list[Any] = self.client.map(task, self.blocks, [shared] * n, given or [()] * n, *same, pure=False)
+        tasks: list[Any] = self.client.map(task, self.blocks, *same, pure=False)
         return tasks
 
     def _summed(self, parts: list[Any], combine: Any) -> Any:

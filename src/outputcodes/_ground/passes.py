@@ -50,7 +50,7 @@ def in_tree(parts: Iterable[Any], combine: Combine) -> Any:
 
 
 def in_groups(parts: list[Any], size: int, join: Callable[[list[list[Any]]], list[Any]]) -> Any:
-    """Join so many neighbours at a time, then so many of these, until one is left; `join` is given all groups at once.
+    """Join `size` neighbours at a time until one is left; `join` is given all groups of a level at once.
 
     If the size is a power of two and each group is joined by `in_tree`, so is the whole.
 

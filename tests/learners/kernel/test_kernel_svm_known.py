@@ -7,7 +7,9 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
+from outputcodes._ground.blocks import serially
 from outputcodes.codes import AllPairs, OneVsAll
+from outputcodes.learners.kernel.dual import Dual
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
 
 X, y = load_digits(return_X_y=True)
@@ -119,3 +121,30 @@ def test_the_same_bits_along_a_path_for_any_number_of_jobs(code):
         return last.margins(X)
 
     np.testing.assert_array_equal(path(1), path(3))
+
+
+@pytest.mark.parametrize(
+    ("beta", "low", "high"),
+    [
+        # Weights that differ by fourteen orders of magnitude: the row with the large box is free.
+        ([1e-14, -1e-14], [0, -1], [1e-14, 0]),
+        # A hard margin: coefficients far below C are free.
+        ([1e-3, 1e-3, -2e-3], [0, 0, -1e10], [1e10, 1e10, 0]),
+    ],
+)
+def test_rounding_is_measured_by_the_coefficients(beta, low, high):
+    box, e, first = np.array([beta, low, high], dtype=float), np.arange(len(beta), dtype=float), np.zeros(1, np.intp)
+    dual = Dual(None, True, 0.0, 1e-3, 100, serially)
+    free = (box[0] > box[1]) & (box[0] < box[2])
+    ends = dual.ends(e, box, first)
+    assert np.isfinite(ends).all()
+    assert dual.biases(e, box, ends, first)[0] == e[free].mean()
+
+
+def test_all_columns_known_without_a_support_vector():
+    M, data = CODES["one-vs-all"], svm(1).prepare(X)
+    first = svm(1, tol=3.0).fit_columns(data, y, M, rows=ROWS)
+    again = svm(2, tol=3.0).fit_columns(data, y, M, rows=ROWS, init=first)
+    assert not first.dual().any()
+    assert not again.dual().any()
+    np.testing.assert_array_equal(first.margins(X), again.margins(X))

@@ -19,8 +19,9 @@ Array = NDArray[np.float64]
 
 # One call of a compiled loop takes well below 0.2 s, so that interrupts are handled.
 STEPS_PER_CALL = 50_000
-# Coefficients this near to a bound, in units of the box, are at it. Rounding may leave one a digit short of its bound,
-# as the others need not sum to exactly 0; a bias read from this one row would be far from the middle of its interval.
+# Coefficients this near to a bound, relative to the largest one of their column, are at it. Rounding may leave one a
+# digit short of its bound, as the others need not sum to exactly 0; a bias read from this one row would be far from the
+# middle of its interval.
 ROUNDING = 1e-12
 # Start of the columns in a vector that holds only one.
 ONE = np.zeros(1, dtype=np.intp)
@@ -45,7 +46,7 @@ class Dual:
 
         The columns are concatenated and begin at `first`. Without a free bias, both extrema include 0.
         """
-        low, up = may_move(box)
+        low, up = may_move(box, first)
         outside = np.inf if self.free_bias else 0.0
         highest = np.maximum.reduceat(np.where(up, e, -np.inf), first)
         lowest = np.minimum.reduceat(np.where(low, e, np.inf), first)
@@ -56,7 +57,7 @@ class Dual:
         if not self.free_bias:
             folded: Array = self.offset * np.add.reduceat(box[0], first)
             return folded
-        free = np.logical_and(*may_move(box))
+        free = np.logical_and(*may_move(box, first))
         count = np.add.reduceat(free, first, dtype=np.intp)
         return bias_of(np.add.reduceat(np.where(free, e, 0.0), first), count, ends)
 
@@ -87,10 +88,11 @@ class Dual:
         return SolvedColumn(rows[kept], box[0][kept], self.bias(e, box, ends), gap, steps, bool(gap <= self.tol))
 
 
-def may_move(box: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which coefficients may shrink and which may grow."""
+def may_move(box: Array, first: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which coefficients may shrink and which may grow; the columns begin at `first`."""
     beta, lo, hi = box
-    room = ROUNDING * (hi - lo)
+    largest = np.maximum.reduceat(np.abs(beta), first)
+    room = ROUNDING * np.minimum(hi - lo, np.repeat(largest, np.diff(np.append(first, len(beta)))))
     return beta > lo + room, beta < hi - room
 
 

@@ -41,7 +41,7 @@ from outputcodes.learners.kernel.fitted import FittedKernelColumns, KernelData
 from outputcodes.learners.kernel.known import Bounded
 from outputcodes.learners.kernel.on_device import solve_on_device
 from outputcodes.learners.kernel.small import is_small
-from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
+from outputcodes.learners.shared import SharedLearner, effective_rows, warn_unless_converged
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -205,20 +205,22 @@ class KernelSVM(KernelParameters, SharedLearner):
         self._check_parameters()
         given = np.arange(data.gram.n) if rows is None else rows
         seen = np.sort(effective_rows(y, M, weight, rows))
-        cost = self.C * class_weights(M, column_weight)
         own = np.ones(len(seen)) if weight is None else weight[seen]
         gram = data.gram
-        problem = Bounded(gram.kernel, self.bias, seen, y.copy(), M.copy(), cost, own)
+        # Boosters change their weights in place.
+        by_column = None if column_weight is None else np.array(column_weight)
+        problem = Bounded(gram.kernel, self.bias, seen, y, M, self.C, by_column, own)
         known = np.zeros(M.shape[1], dtype=bool) if init is None else init.solves(gram.n, problem, self.tol)
-        start = None if init is None or known.all() else init.beta(seen, ~known)
         try:
             with nullcontext() if isinstance(gram, Gram) else named_failures(gram.device):
-                columns = None
-                if not known.all():
-                    columns = self._solve(gram, seen, y, M[:, ~known], cost[:, ~known], own, start, n_jobs)
-                if columns is None or known.any():
-                    assert init is not None
-                    columns = init.beside(known, columns)
+                if init is None or not known.any():
+                    start = None if init is None else init.beta(seen)
+                    columns = self._solve(gram, seen, y, M, problem.cost, own, start, n_jobs)
+                elif known.all():
+                    columns = init.beside(known, None)
+                else:
+                    rest, start = problem.cost[:, ~known], init.beta(seen, ~known)
+                    columns = init.beside(known, self._solve(gram, seen, y, M[:, ~known], rest, own, start, n_jobs))
                 certificate = Certificate(columns.gap, columns.steps, columns.converged)
                 fitted = FittedKernelColumns(gram, columns, problem, given, certificate, n_jobs)
         except DeviceError as error:

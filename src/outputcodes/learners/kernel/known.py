@@ -1,8 +1,8 @@
-"""Columns that need no training, because an earlier one with other bounds has solved them.
+"""Columns that need no training, because an earlier one with other costs has solved them.
 
-If all coefficients of a solution lie strictly inside their bounds, they are optimal for all bounds that they respect:
-moving a bound that holds no coefficient changes neither the gradient nor who may move. Along a path of C, this is true
-of the columns without errors, and of most columns where the kernel is narrow.
+If no coefficient of a solution is at its upper bound, C times its weight, the solution is optimal for every C whose
+bounds stay above all coefficients: moving a bound that holds none changes neither the gradient nor who may move. Along
+a path of C, this is true of the columns without errors, and of most columns where the kernel is narrow.
 """
 
 from __future__ import annotations
@@ -15,21 +15,28 @@ from numpy.typing import NDArray
 from outputcodes._kernel_machines.expansion import Piece
 from outputcodes._kernel_machines.kernel_function import Kernel
 from outputcodes.learners.kernel.dual import ROUNDING, SolvedColumns
+from outputcodes.learners.shared import class_weights
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 
 
 class Bounded(NamedTuple):
-    """The problem of all columns: the kernel, `rows` in order with their `weight`, and the costs (k, L) of classes."""
+    """The problem of all columns: the kernel, `rows` in order with their `weight`, and what costs are made of."""
 
     kernel: Kernel
     bias: str | bool
     rows: Rows
     y: Rows
     M: NDArray[np.int8]
-    cost: Array
+    C: float
+    column_weight: Array | None
     weight: Array
+
+    @property
+    def cost(self) -> Array:
+        """The costs (k, L) of classes; not kept, as they are as large as a code of many classes, in doubles."""
+        return self.C * class_weights(self.M, self.column_weight)
 
     def differs_by_cost(self, other: Bounded) -> bool:
         """Return whether the costs are the only difference; each Gram matrix has a kernel object of its own."""
@@ -64,7 +71,7 @@ def joined(
 ) -> SolvedColumns:
     """Return known columns, with their biases and gaps, beside those that were solved now."""
     L, new = len(known), np.flatnonzero(~known)
-    rows, column, beta = [], [], []
+    rows, column, beta = [support[:0]], [new[:0]], [np.zeros(0)]
     for some, columns, values in pieces:
         i, j = np.nonzero(np.where(known[columns], values, 0.0))
         rows.append(support[some][i])

@@ -17,7 +17,8 @@ class GridSearch(Search):
     The results are those of `GridSearchCV` with the same folds, up to the tolerance of the solvers. What the candidates
     have in common is done once:
 
-    - the folds share what the learner prepares (kernels, rotations, products), and values of γ share distances;
+    - the folds share what the learner prepares (kernels, rotations, products), and values of γ share the distances
+      of 32 features or more;
     - C and α go along a path, where each training starts from the ones before or shares their sums, and columns of
       `KernelSVM` that another C leaves as they are aren't trained again; the folds of Ridge share their sums, and the
       last training, on all rows, uses what was prepared for the folds;

@@ -132,8 +132,9 @@ def race_in_words(summary: dict[str, Any]) -> list[str]:
 
     >>> row = {"name": "ridge dense (C=10), decoder loss", "loss": 0.1, "rows": 80, "folds": 5}
     >>> gone = {"entry": "tree dense", "rows": 80, "loss": 0.25, "why": "It is clearly behind ridge dense."}
+    >>> last = {"entry": "ridge dense (C=10)", "rows": 80, "loss": 0.1, "why": "There is no time for another lap."}
     >>> facts = {"winner": [row["name"]], "weights": [1.0], "metric": "error"}
-    >>> print(*race_in_words({**facts, "standings": [row], "departures": [gone]}), sep="\\n")
+    >>> print(*race_in_words({**facts, "standings": [row], "departures": [gone, last]}), sep="\\n")
     winner: ridge dense (C=10), decoder loss
     finalists, by the error of held-out rows:
         0.1000  ridge dense (C=10), decoder loss (5 folds, 80 rows each)

@@ -7,9 +7,9 @@ rows, another grows the next tree, which does not need these rows.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from operator import call
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -35,13 +35,14 @@ class GrownTree(NamedTuple):
 
 
 class RoundsInMemory(Rounds):
-    """Rounds on some rows, while others are watched."""
+    """Rounds on some rows, while others are watched; `places` are these in the order of the leaves they reach."""
+
+    places: tuple[NDArray[np.uint32], NDArray[np.int64]]
 
     def __init__(self, work: Work, rows: Rows, watched: Rows, before: int) -> None:
         super().__init__(work, before)
         self.rows, self.watched = rows, watched
         self.grown: GrownTree | None = None
-        self.places = rows[:0].astype(np.uint32), np.zeros((0, 2), np.int64)
         code, self.next_code = self._code(before), self._code(before + 1)
         n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
@@ -63,15 +64,20 @@ class RoundsInMemory(Rounds):
         how = settings.learning_rate, settings.l2, self.values, self.sketch
         steps = [partial(self.loss.step, tree, leaves, *how) for leaves in self._leaf_blocks(grown.n_leaves)]
         beside = self._part_watched, self.grower.questions, partial(self._code, self.number + 2)
-        *_, self.places, questions, self.next_code = self.work.run(_done, [*steps, *beside])
+        *_, self.places, questions, self.next_code = self.work.run(call, [*steps, *beside])
         units = vectors.gradient_unit, vectors.curvature_unit
         self._keep_tree(questions, self.values.steps[: grown.n_leaves], len(self.sketch.code), *units)
         return True
 
     def watched_loss(self) -> tuple[float, float]:
-        """Take the steps of the last tree on the watched rows; return their mean loss and their share of errors."""
+        """Take the steps of the last tree on the watched rows; return their mean loss and their share of errors.
+
+        Other threads would wait: one of them grows the next tree, which is needed unless this round was the last one.
+        """
+        if self.work.n_threads == 1:
+            return self._advance_watched()
         found: tuple[float, float]
-        self.grown, found = self.work.run(_done, [self._grow, self._advance_watched])
+        self.grown, found = self.work.run(call, [self._grow, self._advance_watched])
         return found
 
     def _grow(self) -> GrownTree:
@@ -104,10 +110,6 @@ class RoundsInMemory(Rounds):
         through = np.cumsum(segments[:, 1] - segments[:, 0]) * self.loss.lanes // NUMBERS_AT_A_TIME
         edges = [0, *(1 + np.flatnonzero(np.diff(through))).tolist(), n_leaves]
         return [range(first, last) for first, last in itertools.pairwise(edges)]
-
-
-def _done(job: Callable[[], Any]) -> Any:
-    return job()
 
 
 def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedForest | None) -> RoundsInMemory:
