@@ -34,7 +34,7 @@ def solve_small(
     """Solve every column, as `solve_columns` does. Each vector here concatenates the examples of all columns."""
     gram, L = dual.gram, M.shape[1]
     # The arrangement of the Gram matrix is fixed from here on.
-    # Most rows are a fold, whose held-out rows come next: neighbours are computed in place, at half the time.
+    # Most rows are a fold, whose held-out rows come next; rows that are neighbours are computed in place.
     gram.hold(np.arange(gram.n) if 2 * len(rows) > gram.n else rows, dual.run)
     order = np.lexsort((gram.place[rows], y))
     rows, y, weight = rows[order], y[order], weight[order]
