@@ -45,7 +45,7 @@ def test_the_tree_joins_neighbours(count):
 def test_groups_leave_the_tree_as_it_is(size):
     for count in range(1, 70):
         parts = [str(i) for i in range(count)]
-        found = in_groups(parts, size, lambda groups: [in_tree(one, "({} {})".format) for one in groups])
+        found = in_groups(parts, size, lambda group: in_tree(group, "({} {})".format))
         assert found == in_tree(parts, "({} {})".format)
 
 

@@ -192,9 +192,7 @@ class DaskBlocks(Blocks):
     def _summed(self, parts: list[Any], combine: Any) -> Any:
         # Neighbours often lie on the same worker, and then only their sum leaves it.
         # `map` of distributed 2025.4.0 and 2025.4.1 does not look for futures inside of lists.
-        root = in_groups(
-            parts, TOGETHER, lambda groups: [self.client.submit(_joined, own, combine, pure=False) for own in groups]
-        )
+        root = in_groups(parts, TOGETHER, lambda group: self.client.submit(_joined, group, combine, pure=False))
         return _aligned(root.result())
 
 

@@ -49,16 +49,17 @@ def in_tree(parts: Iterable[Any], combine: Combine) -> Any:
     return found
 
 
-def in_groups(parts: list[Any], size: int, join: Callable[[list[list[Any]]], list[Any]]) -> Any:
-    """Join `size` neighbours at a time until one is left; `join` is given all groups of a level at once.
+def in_groups(parts: list[Any], size: int, join: Callable[[list[Any]], Any]) -> Any:
+    """Join `size` neighbours at a time until one is left.
 
     If the size is a power of two and each group is joined by `in_tree`, so is the whole.
 
-    >>> in_groups(list("abcde"), 4, lambda groups: [in_tree(one, "({}{})".format) for one in groups])
+    >>> in_groups(list("abcde"), 4, lambda group: in_tree(group, "({}{})".format))
     '(((ab)(cd))e)'
     """
     while len(parts) > 1:
-        parts = join([parts[first : first + size] for first in range(0, len(parts), size)])
+        groups = [parts[first : first + size] for first in range(0, len(parts), size)]
+        parts = [join(group) if len(group) > 1 else group[0] for group in groups]
     return parts[0]
 
 
