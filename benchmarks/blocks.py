@@ -288,7 +288,6 @@ def peers() -> None:
     from distributed import Client
     from xgboost import dask as xgb
 
-    table = []
     with cluster(2) as local, Client(local) as client:
         X, y = on_the_workers(2)
         held, truth = made(20_000, CLUSTER_SHAPE[1], 99)
@@ -304,8 +303,7 @@ def peers() -> None:
         booster = xgb.train(client, {**how, "tree_method": "hist"}, data, num_boost_round=ROUNDS)["booster"]
         seconds["xgboost.dask"] = time.perf_counter() - start
         errors["xgboost.dask"] = np.mean(booster.inplace_predict(held).argmax(axis=1) != truth)
-    for name in seconds:
-        table.append({"library": name, "seconds": seconds[name], "error %": 100 * float(errors[name])})
+    table = [{"library": name, "seconds": seconds[name], "error %": 100 * float(errors[name])} for name in seconds]
     print_table(table)
     save("blocks_peers", table)
 
@@ -344,7 +342,9 @@ def kills() -> None:
         while len(table) < count:
             work = list(works)[len(table) % len(works)]
             task, expected = works[work]
-            pid, after = int(rng.choice(list(client.run(os.getpid).values()))), float(rng.uniform(0, usual[work]))
+            # One that was killed at the end of the last task may still be among the workers.
+            pids = client.run(os.getpid, on_error="ignore").values()
+            pid, after = int(rng.choice(list(pids))), float(rng.uniform(0, usual[work]))
             struck = threading.Event()
             timer = threading.Timer(after, lambda pid=pid, struck=struck: (os.kill(pid, signal.SIGKILL), struck.set()))
             timer.start()
