@@ -99,6 +99,17 @@ def test_of_two_errors_that_of_the_first_item_is_raised():
                 run(work, range(2))
 
 
+def test_an_interrupt_is_raised_before_an_error_of_an_earlier_item():
+    together = threading.Barrier(2, timeout=10)
+
+    def work(item):
+        together.wait()
+        raise KeyboardInterrupt if item else ValueError("item 0")
+
+    with threads(2) as run, pytest.raises(KeyboardInterrupt):
+        run(work, range(2))
+
+
 def test_work_that_asks_for_threads_again_does_not_wait_for_busy_ones():
     with threads(2) as run:
         assert run(lambda more: run(abs, more), [[-1, -2], [-3, 4]]) == [[1, 2], [3, 4]]

@@ -86,3 +86,14 @@ def test_a_midpoint_parts_two_values(pair):
     below, above = np.array([pair[0]]), np.array([pair[1]])
     middle = midpoints(below, above)
     assert below <= middle < above
+
+
+@pytest.mark.parametrize("bins", ["exact", 8])
+def test_any_number_of_jobs_finds_the_same_bins(bins):
+    X = np.random.default_rng(0).normal(size=(300, 9)).round(1)
+    X[:50, 3] = np.nan
+    for like in (None, bin_features(X[:200], bins, np.arange(9) == 5)):
+        one, two = (bin_features(X, bins, np.arange(9) == 5, like, n_jobs) for n_jobs in (1, 2))
+        assert np.array_equal(one.codes, two.codes)
+        assert np.array_equal(one.low, two.low, equal_nan=True)
+        assert np.array_equal(one.high, two.high, equal_nan=True)

@@ -93,8 +93,8 @@ def threads(n_jobs: int | None) -> Iterator[Run]:
                 take()
             finally:
                 wait([helper for helper in helpers if not helper.cancel()])
-            if errors:  # the first item that fails has always been started
-                raise errors[min(errors)]
+            if errors:  # an interrupt comes first; the first item that fails has always been started
+                raise errors[min(errors, key=lambda place: (isinstance(errors[place], Exception), place))]
             return results
 
         try:

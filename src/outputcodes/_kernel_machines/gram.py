@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from threading import RLock
@@ -31,11 +31,13 @@ HIGHEST_POWER = 4096
 class Order:
     """Position of each example within a row, and the features in that order; only changed while holding the lock.
 
-    Gram matrices that share their geometry share the order and its lock.
+    Gram matrices that share their geometry share the order and its lock. Rows of one `part`, such as a fold, will be
+    neighbours.
     """
 
     place: Rows
     X: Any
+    part: Rows | None = None
     lock: Any = field(default_factory=RLock)
 
 
@@ -75,6 +77,8 @@ class Gram:
         self.kernel, self.X, self.megabytes = kernel, X, megabytes
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
+        if like is not None and like.n == self.n:
+            self._order.part = like._order.part
         self._spent = False
         # `_roots` marks slots whose values must be raised to `_power`; `_first_gamma` is the gamma computed first.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
@@ -141,6 +145,12 @@ class Gram:
         """Return the `anchors` argument of `Kernel.block` for some rows."""
         return self.kernel.anchors(self.X, rows)
 
+    def keep_together(self, parts: Sequence[Rows]) -> None:
+        """Take note that the rows of a part should be neighbours when `arrange` sorts examples."""
+        self._order.part = np.full(self.n, len(parts))
+        for number, rows in enumerate(parts):
+            self._order.part[rows] = number
+
     def arrange(self, labels: Rows) -> None:
         """Place examples with the same label next to each other, if all rows fit and nothing has been computed.
 
@@ -153,7 +163,8 @@ class Gram:
         with self._lock:
             untouched = (self._slot < 0).all() and (self._geometry is None or not self._geometry.known.any())
             if self.capacity == self.n and untouched and not self._power:
-                order = np.argsort(labels, kind="stable")
+                part = np.zeros(self.n, np.intp) if self._order.part is None else self._order.part
+                order = np.lexsort((labels, part))
                 self._order.place, self._order.X = np.argsort(order), self.X[order]
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
@@ -285,7 +296,7 @@ class Gram:
         exact = self.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
-            self._order = Order(like.place, like._order.X)
+            self._order = Order(like.place, like._order.X, like._order.part)
 
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
         """Return storage for distances or products; it is shared with `like` if that has the same X."""
@@ -325,7 +336,7 @@ class Gram:
                 geometry.rows[new] = kernel.geometry(X[new], X)
                 geometry.known[new] = True
             # Few rows at a time, so that they stay in cache; adjacent rows need no copy.
-            views = self._views(slots) if _are_neighbours(rows) else []
+            views = self._views(slots) if are_neighbours(rows) else []
             for block in row_blocks(len(rows), 16 * self.n):
                 if len(views) == 1:
                     views[0][block] = geometry.rows[rows[0] + block.start : rows[0] + block.stop]
@@ -341,12 +352,13 @@ class Gram:
 
     def _views(self, slots: Rows) -> list[NDArray[Any]]:
         """Return views of the rows in some slots: one view if the slots are adjacent, else one per row."""
-        if len(slots) and _are_neighbours(slots):
+        if len(slots) and are_neighbours(slots):
             return [self.store[slots[0] : slots[-1] + 1]]
         return [self.store[slot] for slot in slots]
 
 
-def _are_neighbours(numbers: Rows) -> bool:
+def are_neighbours(numbers: Rows) -> bool:
+    """Return whether the numbers are consecutive."""
     return bool((np.diff(numbers) == 1).all())
 
 

@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
 from outputcodes._ground.blocks import serially
+from outputcodes._kernel_machines.smo.columns import solve_block, unsettled
 from outputcodes.codes import AllPairs, OneVsAll
 from outputcodes.learners.kernel.dual import Dual
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
@@ -148,3 +149,45 @@ def test_all_columns_known_without_a_support_vector():
     assert not first.dual().any()
     assert not again.dual().any()
     np.testing.assert_array_equal(first.margins(X), again.margins(X))
+
+
+@pytest.mark.parametrize("free_bias", [True, False])
+def test_rows_set_aside_come_back(free_bias):
+    t, n = np.where(y[ROWS] < 5, 1.0, -1.0), len(ROWS)
+    lo, hi, K = 3 * np.minimum(t, 0), 3 * np.maximum(t, 0), rbf_kernel(X[ROWS], gamma=0.1)
+
+    def solved(K, beta):
+        beta, e, steps = beta.copy(), np.empty(n), np.zeros(1, np.intp)
+        problem = np.arange(n), np.array([0, n]), t, beta, lo, hi, e, steps
+        while not solve_block(K, 0.0, True if free_bias else None, *problem, 1e-3, 10**6, 1 << 26):
+            pass
+        return beta, e
+
+    start = solved(np.sqrt(K), np.zeros(n))[0]
+    some = unsettled(t - K @ start, start, lo, hi, free_bias)
+    assert 0 < len(some) <= n // 2
+    beta, e = solved(K, start)
+    assert (np.delete(beta, some) != np.delete(start, some)).any()
+    np.testing.assert_allclose(e, t - K @ beta, atol=1e-9)
+    highest, lowest = e[beta < hi].max(), e[beta > lo].min()
+    assert (highest - lowest if free_bias else max(highest, 0) - min(lowest, 0)) <= 1e-3
+
+
+@pytest.mark.parametrize("gamma", [0.02, 3.0])
+@pytest.mark.parametrize("code", CODES)
+def test_foreseen_parts_are_neighbours_and_have_the_margins_of_new_rows(code, gamma):
+    parts, data = np.array_split(np.random.default_rng(1).permutation(400), 3), None
+    # The second kernel is no power of the first.
+    for wide in (gamma, 0.3 * gamma):
+        learner = svm(100.0, gamma=wide)
+        data = learner.prepare(X, data)
+        if wide == gamma:
+            learner.foresee(data, parts)
+        for part in parts:
+            rows = np.setdiff1d(np.arange(400), part)
+            fitted = learner.fit_columns(data, y, CODES[code], rows=rows)
+            for some in (part, part[:20], part[5:6], part[:0], None):
+                known = X if some is None else X[some]
+                new = fitted.margins(known) if len(known) else np.empty((0, CODES[code].shape[1]))
+                np.testing.assert_allclose(fitted.margins(data, some), new, atol=1e-8)
+            assert np.ptp(data.gram.place[part]) == len(part) - 1

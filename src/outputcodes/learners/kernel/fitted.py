@@ -24,7 +24,7 @@ from outputcodes._kernel_machines.device.backend import (
     say_cpu,
 )
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
-from outputcodes._kernel_machines.gram import Gram
+from outputcodes._kernel_machines.gram import Gram, are_neighbours
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.dual import SolvedColumns
 from outputcodes.learners.kernel.known import Bounded, inside, joined
@@ -34,6 +34,8 @@ Array = NDArray[np.float64]
 
 # Values per row used to size blocks of training examples: few products per block, and enough blocks for all threads.
 AT_A_TIME = 1024
+# Support vectors of one product: they are in neighbouring places if less than APART, and at least so many.
+APART, ENOUGH = 64, 8
 
 
 @dataclass(frozen=True)
@@ -148,13 +150,14 @@ class FittedKernelColumns(FittedColumns):
 
     def _of_prepared(self, gram: Gram, rows: Rows | None) -> Array:
         """Return the margins of all prepared rows, or of some."""
-        if gram.holds(self.support) and (rows is None or np.array_equal(rows, np.arange(gram.n))):
-            return self._of_all(gram)
         places = gram.place if rows is None else gram.place[rows]
         order = np.argsort(places)
-        chosen, S = order if rows is None else rows[order], len(self.support)
-        F = np.empty((len(chosen), len(self.intercept)))
-        F[order] = expand(len(chosen), lambda block: gram.between(chosen[block], self.support), S, *self._terms())
+        F = np.empty((len(order), len(self.intercept)))
+        if len(order) and gram.holds(self.support) and are_neighbours(places[order]):
+            self._fill_in_place(F, gram, order, int(places[order[0]]))
+        else:
+            chosen, S = order if rows is None else rows[order], len(self.support)
+            F[order] = expand(len(chosen), lambda block: gram.between(chosen[block], self.support), S, *self._terms())
         return F
 
     def dual(self) -> Array:
@@ -230,34 +233,37 @@ class FittedKernelColumns(FittedColumns):
             beta[some, columns] = values
         return beta
 
-    def _of_all(self, gram: Gram) -> Array:
-        """Return the (n, L) margins of all training examples, from a Gram matrix that holds the support vectors."""
-        # If most rows of a contiguous range are support vectors, and all are held, the range is used without copying.
+    def _fill_in_place(self, F: Array, gram: Gram, order: Rows, first: int) -> None:
+        """Fill in the margins of rows in places `first`, …, in this order, of a Gram matrix that holds the support."""
+        # Where most of the rows in neighbouring places are support vectors, all of them are used without copying.
         terms: list[tuple[slice | Rows, Rows, Array]] = []
-        order = np.argsort(gram.place)
+        in_place = np.argsort(gram.place)
         for some, columns, beta in self.pieces:
             slots = gram.place[self.support[some]]
-            first, stop = slots.min(), slots.max() + 1
-            if stop - first <= 2 * len(slots) and gram.holds(order[first:stop]):
-                factors = np.zeros((len(columns), stop - first))
-                factors[:, slots - first] = beta.T
-                terms.append((slice(first, stop), columns, factors))
-            else:
-                terms.append((slots, columns, np.ascontiguousarray(beta.T)))
-        F = np.empty((gram.n, len(self.intercept)))
+            by_slot, scattered = np.argsort(slots), []
+            for own in np.split(by_slot, 1 + np.flatnonzero(np.diff(slots[by_slot]) > APART)):
+                start, stop = slots[own[0]], slots[own[-1]] + 1
+                if stop - start <= 2 * len(own) and len(own) >= ENOUGH and gram.holds(in_place[start:stop]):
+                    factors = np.zeros((len(columns), stop - start))
+                    factors[:, slots[own] - start] = beta[own].T
+                    terms.append((slice(start, stop), columns, factors))
+                else:
+                    scattered.append(own)
+            if scattered:
+                own = np.concatenate(scattered)
+                terms.append((slots[own], columns, np.ascontiguousarray(beta[own].T)))
 
         def fill(block: slice) -> None:
             f = np.repeat(self.intercept[:, None], block.stop - block.start, axis=1)
             for slots, columns, factors in terms:
-                product = factors @ gram.store[slots, block]
+                product = factors @ gram.store[slots, first + block.start : first + block.stop]
                 if len(columns) == len(f):
                     f += product
                 else:
                     f[columns] += product
             F[order[block]] = f.T
 
-        over_blocks(fill, row_blocks(gram.n, AT_A_TIME), self.n_jobs)
-        return F
+        over_blocks(fill, row_blocks(len(order), AT_A_TIME), self.n_jobs)
 
 
 def _by_class(columns: SolvedColumns, support: Rows, y: Rows, present: NDArray[np.bool_]) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, Literal, cast
 
@@ -182,6 +182,11 @@ class KernelSVM(KernelParameters, SharedLearner):
         gram = gram_of(self, X if known is not None and known.given is X else self._as_features(X), centred, known)
         gram.given = X
         return KernelData(gram)
+
+    def foresee(self, data: KernelData, parts: Sequence[Rows]) -> None:
+        """Let the kernel values of the rows of a part be neighbours, so that held-out margins need no copies."""
+        if isinstance(data.gram, Gram):
+            data.gram.keep_together(parts)
 
     def fit_columns(
         self,
