@@ -36,7 +36,7 @@ def test_rows_that_are_drawn_twice_are_no_part():
     theirs = GridSearchCV(ova(Ridge()), grid, cv=drawn).fit(X, y)
     assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-12)
     data, code = Ridge().prepare(X), np.where(np.eye(10), 1, -1).astype(np.int8)
-    Ridge().foresee(data, [parts[0], parts[1]])
+    Ridge().foresee(data, [parts[0], parts[1]], y)
     twice = rng.choice(parts[0], 200)
     alone = Ridge().fit_columns(Ridge().prepare(X[twice]), y[twice], code)
     assert_allclose(Ridge().fit_columns(data, y, code, rows=twice).margins(X), alone.margins(X), atol=1e-9)

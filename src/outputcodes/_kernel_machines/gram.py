@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 from threading import RLock
 from typing import Any
 
@@ -25,6 +26,8 @@ Array = NDArray[np.float64]
 KEPT_FEATURES, KEPT_AT_ONCE = 32, 256
 # The highest power of rbf values used for another gamma; the error is up to this many units in the last place.
 HIGHEST_POWER = 4096
+# Rows in more runs of neighbours than this are copied one by one.
+MOST_RUNS = 32
 
 
 @dataclass
@@ -145,11 +148,17 @@ class Gram:
         """Return the `anchors` argument of `Kernel.block` for some rows."""
         return self.kernel.anchors(self.X, rows)
 
-    def keep_together(self, parts: Sequence[Rows]) -> None:
-        """Take note that the rows of a part should be neighbours when `arrange` sorts examples."""
-        self._order.part = np.full(self.n, len(parts))
+    @property
+    def foreseen(self) -> bool:
+        """Return whether several trainings on parts of the rows are to come, for which all kernel values fit."""
+        return self._order.part is not None and self.capacity == self.n
+
+    def keep_together(self, parts: Sequence[Rows], labels: Rows) -> None:
+        """Take note that the rows of a part, sorted by label in it, should be neighbours when `arrange` sorts rows."""
+        part = np.full(self.n, len(parts))
         for number, rows in enumerate(parts):
-            self._order.part[rows] = number
+            part[rows] = number
+        self._order.part = part * (labels.max() + 1) + labels
 
     def arrange(self, labels: Rows) -> None:
         """Place examples with the same label next to each other, if all rows fit and nothing has been computed.
@@ -237,6 +246,24 @@ class Gram:
                 gather(self.store, self._slot[rows], self.place[rows], square)
                 self._square = rows.copy(), square
             return self._square[1]
+
+    def copied(self, rows: Rows) -> NDArray[Any]:
+        """Return the kernel values, as they are stored, between rows that `holds` confirms; neighbours go together.
+
+        >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1)
+        >>> gram.copied(gram.hold(np.array([0, 2])))
+        array([[0., 0.],
+               [0., 4.]], dtype=float32)
+        """
+        places, square = self.place[rows], np.empty((len(rows), len(rows)), dtype=self.store.dtype)
+        cuts = [0, *(1 + np.flatnonzero(np.diff(places) != 1)).tolist(), len(rows)]
+        if len(cuts) > MOST_RUNS:
+            gather(self.store, places, places, square)
+            return square
+        runs = [(slice(a, b), slice(places[a], places[a] + b - a)) for a, b in pairwise(cuts)]
+        for (to, at), (across, along) in product(runs, runs):
+            square[to, across] = self.store[at, along]
+        return square
 
     def holds(self, rows: Rows) -> bool:
         """Return whether all rows fit and these rows are in `store`, each at its place."""

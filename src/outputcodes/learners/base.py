@@ -175,8 +175,8 @@ class Learner:
         """
         raise NotImplementedError
 
-    def foresee(self, data: Any, parts: Sequence[Rows]) -> None:
-        """Take note that the rows of the next trainings on `data` are unions of these parts, such as folds."""
+    def foresee(self, data: Any, parts: Sequence[Rows], y: Rows) -> None:
+        """Take note that the rows of the next trainings on `data`, of classes y, are unions of parts, such as folds."""
 
     def fit_columns(
         self,

@@ -182,7 +182,7 @@ def test_foreseen_parts_are_neighbours_and_have_the_margins_of_new_rows(code, ga
         learner = svm(100.0, gamma=wide)
         data = learner.prepare(X, data)
         if wide == gamma:
-            learner.foresee(data, parts)
+            learner.foresee(data, parts, y)
         for part in parts:
             rows = np.setdiff1d(np.arange(400), part)
             fitted = learner.fit_columns(data, y, CODES[code], rows=rows)
@@ -191,3 +191,22 @@ def test_foreseen_parts_are_neighbours_and_have_the_margins_of_new_rows(code, ga
                 new = fitted.margins(known) if len(known) else np.empty((0, CODES[code].shape[1]))
                 np.testing.assert_allclose(fitted.margins(data, some), new, atol=1e-8)
             assert np.ptp(data.gram.place[part]) == len(part) - 1
+
+
+@pytest.mark.parametrize("bias", ["free", "folded"])
+@pytest.mark.parametrize("code", CODES)
+def test_foreseen_parts_of_rounded_kernel_values_have_the_same_solutions(code, bias, monkeypatch):
+    monkeypatch.setattr("outputcodes._kernel_machines.parameters.EXACT_ROWS", 0)
+    parts, data, M = np.array_split(ROWS, 3), svm(1, bias).prepare(X), CODES[code]
+    svm(1, bias).foresee(data, parts, y)
+    for part in parts:
+        rows, last = np.setdiff1d(ROWS, part), None
+        for C in (1.0, 4.0, 0.5):
+            last = svm(C, bias).fit_columns(
+                data, np.where(np.isin(np.arange(400), rows), y, -1), M, rows=rows, init=last
+            )
+            alone = svm(C, bias, tol=1e-6).fit_columns(svm(1, bias).prepare(X), y, M, rows=rows)
+            assert last.certificate.gap.max() <= 1e-3
+            np.testing.assert_allclose(last.margins(data, part), alone.margins(X[part]), atol=0.02)
+        assert data.gram.store.dtype == np.float32
+        assert (np.diff(y[np.argsort(data.gram.place)][: len(parts[0])]) >= 0).all()

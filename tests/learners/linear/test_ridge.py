@@ -182,7 +182,7 @@ def test_parts_that_are_foreseen_leave_the_columns_as_they_are(weighted):
     parts = np.split(rng.permutation(60), 3)
     learner = Ridge(alpha=0.3)
     told, plain = learner.prepare(X), learner.prepare(X)
-    learner.foresee(told, parts)
+    learner.foresee(told, parts, y)
     # Unions of parts, all rows, and rows that are no union of parts.
     for rows in (np.concatenate(parts[:2]), np.concatenate(parts[1:]), np.arange(60), np.arange(50)):
         found, wanted = (learner.fit_columns(data, y, M, weight, rows=rows) for data in (told, plain))
@@ -201,7 +201,7 @@ def test_a_part_of_huge_rows_leaves_no_rounding_in_the_others():
     X[10:20] = -X[:10]
     learner, M = Ridge(alpha=1e-3), np.array([[1], [-1]], dtype=np.int8)
     data = learner.prepare(X)
-    learner.foresee(data, [np.arange(20), np.arange(20, 40)])
+    learner.foresee(data, [np.arange(20), np.arange(20, 40)], y)
     learner.fit_columns(data, y, M)
     found = learner.fit_columns(data, y, M, rows=np.arange(20, 40))
     alone = learner.fit_columns(learner.prepare(X), y, M, rows=np.arange(20, 40))

@@ -33,11 +33,17 @@ def solve_columns(
     `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately, the
     others together.
     """
-    size = check_sides(y, M, cost)
-    if is_small(dual.gram, len(rows)):
+    size, gram = check_sides(y, M, cost), dual.gram
+    if is_small(gram, len(rows)):
         return solve_small(dual, rows, y, M, cost, weight, start)
     seen = size @ (cost > 0)
     alone = (seen <= FEW_ROWS) & (2 * seen <= len(rows))
+    if gram.foreseen:
+        # Kernel values in the order in which they lie in memory. Columns that are solved alone need nearly all of them.
+        order = np.argsort(gram.place[rows])
+        rows, y, weight, start = rows[order], y[order], weight[order], None if start is None else start[:, order]
+        if alone.any():
+            gram.hold(np.arange(gram.n), dual.run)
 
     def problem(columns: Any, some: Any) -> tuple[Array, Array]:
         """Return targets (L, n) and boxes (3, L, n), or both without L for a single column."""
@@ -114,22 +120,26 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
     """
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
-        if K.dtype == np.float64:
-            e = target - K @ beta - dual.offset * beta.sum()
+        # The first steps need no exact gradients.
+        exact = K.dtype == np.float64 or refreshes > 0 or not beta.any()
+        if K.dtype == np.float64 or not exact:
+            e = target - K @ beta.astype(K.dtype) - dual.offset * beta.sum()
         else:
             e = target - exact_product(dual.gram, rows, beta[None], dual.offset, serially)[0]
         highest, lowest = dual.violation(e, box)
-        if highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES:
+        if exact and (highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES):
             break
         steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
     return dual.solved(rows, e, box, steps)
 
 
 def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
-    """Return the Gram matrix of some rows; half of it is computed and half is mirrored."""
+    """Return the Gram matrix of some rows; unless it is known, half of it is computed and half is mirrored."""
     gram, p = dual.gram, len(rows)
-    kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
+    if gram.foreseen:
+        return gram.copied(rows)
     K = np.empty((p, p), dtype=gram.store.dtype)
+    kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
     for block in row_blocks(p, 8 * p):
         if kernel.name == "rbf" and K.dtype == np.float32:
             rbf_block(kernel, A[block], A[block.start :], K, np.arange(p)[block], block.start)

@@ -183,10 +183,10 @@ class KernelSVM(KernelParameters, SharedLearner):
         gram.given = X
         return KernelData(gram)
 
-    def foresee(self, data: KernelData, parts: Sequence[Rows]) -> None:
+    def foresee(self, data: KernelData, parts: Sequence[Rows], y: Rows) -> None:
         """Let the kernel values of the rows of a part be neighbours, so that held-out margins need no copies."""
         if isinstance(data.gram, Gram):
-            data.gram.keep_together(parts)
+            data.gram.keep_together(parts, y)
 
     def fit_columns(
         self,
@@ -257,7 +257,7 @@ class KernelSVM(KernelParameters, SharedLearner):
                 start[:, few] = boxes(M, cost, y[rows[few]], weight[few], start[:, few], free)[1][0]
             posed = PosedColumns(rows, y[rows], M, cost, weight, start, free, offset)
             return solve_on_device(gram, posed, self.tol, most)
-        if is_small(gram, len(rows)):
+        if is_small(gram, len(rows)) or gram.foreseen:
             # Sorting by class makes the examples of a column contiguous in memory.
             gram.arrange(y)
         with threads(n_jobs) as run:

@@ -124,7 +124,7 @@ class Ridge(SharedLearner):
         centre = np.zeros(X.shape[1]) if sp.issparse(X) else X.mean(axis=0)
         return Centred(X if sp.issparse(X) else X - centre, centre, given)
 
-    def foresee(self, data: Centred, parts: Sequence[Rows]) -> None:
+    def foresee(self, data: Centred, parts: Sequence[Rows], y: Rows) -> None:
         """Let trainings whose rows are unions of parts share the sums of products over each part."""
         dense = isinstance(data.X, np.ndarray)
         found = Parts.of(len(data.X), parts) if dense else None

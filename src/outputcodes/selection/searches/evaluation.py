@@ -193,7 +193,9 @@ def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, sta
         posed = model.pose(sample.X, sample.y, like=like, rows=fold.rows, **sample.fit_params)
         if like is None and fold.rows is not None:
             held_out = [one.others for one in sample.folds if one.others is not None]
-            posed.problem.learner.foresee(posed.problem.data, held_out)
+            y = np.asarray(sample.y)
+            classes = np.unique(y, return_inverse=True)[1] if y.ndim == 1 else np.zeros(len(y), np.intp)
+            posed.problem.learner.foresee(posed.problem.data, held_out, classes)
         return Trained(model, model.solve(posed, start), posed)
     if isinstance(model, Booster):
         return Trained(model, model.train(sample.X, sample.y, **sample.fit_params))
