@@ -33,6 +33,9 @@ def margins(rng, n, L):
 
 @pytest.mark.parametrize("name", FIXED)
 def test_scores_are_the_definition(name):
+    # All of ours have one; those of test_newcomers.py have none.
+    if name not in oracles.DECODERS:
+        pytest.skip("no reference version in tests/oracles.py")
     rng = np.random.default_rng(1)
     for M in codes_for(name, rng):
         F = margins(rng, 30, M.shape[1])
