@@ -34,13 +34,13 @@ MOST_RUNS = 32
 class Order:
     """Position of each example within a row, and the features in that order; only changed while holding the lock.
 
-    Gram matrices that share their geometry share the order and its lock. Rows of one `part`, such as a fold, will be
-    neighbours.
+    Gram matrices that share their geometry share the order and its lock. `key` is what rows are to be sorted by where
+    trainings on parts of them are foreseen.
     """
 
     place: Rows
     X: Any
-    part: Rows | None = None
+    key: Rows | None = None
     lock: Any = field(default_factory=RLock)
 
 
@@ -81,7 +81,7 @@ class Gram:
         self.n = int(X.shape[0])
         self._order = Order(np.arange(self.n), X)
         if like is not None and like.n == self.n:
-            self._order.part = like._order.part
+            self._order.key = like._order.key
         self._spent = False
         # `_roots` marks slots whose values must be raised to `_power`; `_first_gamma` is the gamma computed first.
         self._power, self._roots, self._first_gamma = 0, np.empty(0, dtype=bool), kernel.gamma
@@ -151,14 +151,15 @@ class Gram:
     @property
     def foreseen(self) -> bool:
         """Return whether several trainings on parts of the rows are to come, for which all kernel values fit."""
-        return self._order.part is not None and self.capacity == self.n
+        return self._order.key is not None and self.capacity == self.n
 
     def keep_together(self, parts: Sequence[Rows], labels: Rows) -> None:
         """Take note that the rows of a part, sorted by label in it, should be neighbours when `arrange` sorts rows."""
         part = np.full(self.n, len(parts))
         for number, rows in enumerate(parts):
             part[rows] = number
-        self._order.part = part * (labels.max() + 1) + labels
+        with self._lock:
+            self._order.key = part * (labels.max() + 1) + labels
 
     def arrange(self, labels: Rows) -> None:
         """Place examples with the same label next to each other, if all rows fit and nothing has been computed.
@@ -172,8 +173,8 @@ class Gram:
         with self._lock:
             untouched = (self._slot < 0).all() and (self._geometry is None or not self._geometry.known.any())
             if self.capacity == self.n and untouched and not self._power:
-                part = np.zeros(self.n, np.intp) if self._order.part is None else self._order.part
-                order = np.lexsort((labels, part))
+                key = labels if self._order.key is None else self._order.key
+                order = np.argsort(key, kind="stable")
                 self._order.place, self._order.X = np.argsort(order), self.X[order]
 
     def hold(self, rows: Rows, run: Run = serially) -> Rows:
@@ -230,7 +231,7 @@ class Gram:
         return copy
 
     def square(self, rows: Rows) -> Array:
-        """Return the kernel values between rows that are all held; those of the last call are kept.
+        """Return the kernel values between rows that `holds` confirms; those of the last call are kept.
 
         >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float64, 1)
         >>> gram.hold(np.arange(3))
@@ -242,9 +243,7 @@ class Gram:
         with self._lock:
             if self._square is None or not np.array_equal(self._square[0], rows):
                 self._square = None  # its memory is free before the next is made
-                square = np.empty((len(rows), len(rows)))
-                gather(self.store, self._slot[rows], self.place[rows], square)
-                self._square = rows.copy(), square
+                self._square = rows.copy(), self.copied(rows)
             return self._square[1]
 
     def copied(self, rows: Rows) -> NDArray[Any]:
@@ -323,7 +322,7 @@ class Gram:
         exact = self.store.dtype == np.float64 and self.kernel.gamma <= HIGHEST_POWER * like._first_gamma
         if exact and len(held) == self.n and _equal(self.X, like.X) and (power := self.kernel.power_of(like.kernel)):
             self._power, self._roots, self._first_gamma = power, held, like._first_gamma
-            self._order = Order(like.place, like._order.X, like._order.part)
+            self._order = Order(like.place, like._order.X, like._order.key)
 
     def _kept(self, dtype: Any, megabytes: float, like: Gram | None) -> Geometry | None:
         """Return storage for distances or products; it is shared with `like` if that has the same X."""

@@ -121,13 +121,13 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
     K, beta, steps = _own(dual, rows), box[0], 0
     for refreshes in range(REFRESHES + 1):
         # The first steps need no exact gradients.
-        exact = K.dtype == np.float64 or refreshes > 0 or not beta.any()
-        if K.dtype == np.float64 or not exact:
+        rough = K.dtype != np.float64 and refreshes == 0
+        if rough or K.dtype == np.float64:
             e = target - K @ beta.astype(K.dtype) - dual.offset * beta.sum()
         else:
             e = target - exact_product(dual.gram, rows, beta[None], dual.offset, serially)[0]
         highest, lowest = dual.violation(e, box)
-        if exact and (highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES):
+        if not rough and (highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES):
             break
         steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
     return dual.solved(rows, e, box, steps)

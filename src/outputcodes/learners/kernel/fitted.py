@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 
 # Values per row used to size blocks of training examples: few products per block, and enough blocks for all threads.
 AT_A_TIME = 1024
-# Support vectors of one product: they are in neighbouring places if less than APART, and at least so many.
+# Support vectors at most APART places from the next are multiplied without copies if they are ENOUGH.
 APART, ENOUGH = 64, 8
 
 
