@@ -258,6 +258,21 @@ def test_failures_are_scored_or_raised():
         GridSearch(model, {}, judge="fold").fit(X, y)
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+@pytest.mark.parametrize("scoring", [None, ["accuracy", "neg_log_loss"]])
+def test_the_first_candidate_may_fail(wanted, scoring):
+    model, grid = ova(Logistic(), probability="softmax"), {"estimator__C": [-1, 1]}
+    options = {"cv": 3, "return_train_score": wanted, "scoring": scoring, "refit": False}
+    found = {}
+    for kind in (GridSearch, GridSearchCV):
+        with pytest.warns(FitFailedWarning), pytest.warns(UserWarning, match="non-finite"):
+            found[kind] = kind(model, grid, **options).fit(X, y).cv_results_
+    assert set(found[GridSearch]) == set(found[GridSearchCV])
+    for name in found[GridSearch]:
+        if "test_" in name or "train_" in name:
+            assert_array_equal(np.isnan(found[GridSearch][name]), np.isnan(found[GridSearchCV][name]))
+
+
 def test_weights_and_groups():
     weight = np.where(y < 5, 3.0, 0.5)
     weight[:20] = 0

@@ -30,7 +30,8 @@ def cv_results(candidates: list[dict[str, Any]], outcomes: Outcomes, more: dict[
         test = [[_named(one.test, name) for one in row] for row in outcomes]
         _store(results, f"test_{name}", test, splits=True)
         results[f"rank_test_{name}"] = _ranks(results[f"mean_test_{name}"])
-        if outcomes[0][0].train is not None:
+        # A failure has a score on the training rows whether or not one is wanted.
+        if all(one.train is not None for row in outcomes for one in row):
             train = [[_named(one.train, name) for one in row] for row in outcomes]
             _store(results, f"train_{name}", train, splits=True)
     return results
