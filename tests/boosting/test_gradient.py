@@ -132,6 +132,14 @@ def test_a_warm_start_that_cannot_continue_is_refused(digits):
     assert len(model.predict(X)) == len(X)
 
 
+@pytest.mark.parametrize("n_rounds", [0, 2.5, 6])
+def test_rounds_that_were_not_trained_are_refused(digits, n_rounds):
+    X, y, *_ = digits
+    model = GradientBoost(5, validation_fraction=None).fit(X, y)
+    with pytest.raises(ValueError, match=f"n_rounds={n_rounds} must be an integer from 1 to 5"):
+        model.with_rounds(n_rounds)
+
+
 def test_a_warm_start_after_held_out_rows_joined(digits):
     X, y, *_ = digits
     model = GradientBoost(10, warm_start=True, random_state=0).fit(X, y)

@@ -200,7 +200,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         return self.validation_fraction is None and not self.warm_start
 
     def with_rounds(self, n_rounds: int) -> Self:
-        """Return the same classifier after its first rounds.
+        """Return the same classifier after its first rounds, at most those that it was to be trained for.
 
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
@@ -210,6 +210,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
+        if not is_whole(n_rounds, 1) or n_rounds > self.n_rounds:
+            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the rounds of fit.")
         first = copy.copy(self)
         first.n_rounds = n_rounds
         first.forest_ = self.forest_.first_rounds(n_rounds)

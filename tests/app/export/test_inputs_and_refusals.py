@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
@@ -43,6 +44,25 @@ def test_whole_numbers(agree):
     X, y = load_iris(return_X_y=True)
     whole = np.round(10 * X).astype(np.int64)
     agree(OutputCodeClassifier("stumps").fit(whole, y), whole, whole)
+
+
+@pytest.mark.parametrize("learner", ["ridge", "tree", "kernel-svm"])
+def test_true_and_false(agree, learner):
+    X, y = load_iris(return_X_y=True)
+    signs = X > X.mean(axis=0)
+    agree(OutputCodeClassifier(learner).fit(signs, y), signs, signs)
+
+
+def test_a_sparse_sample_counts_by_its_numbers(agree):
+    X, y = load_iris(return_X_y=True)
+    agree(OutputCodeClassifier("ridge").fit(sparse.csr_matrix(X), y), X, sparse.csr_matrix(X))
+
+
+@pytest.mark.parametrize("X", ["abc", 3.0, [1.0, 2.0]])
+def test_a_sample_that_is_no_matrix_is_refused(X):
+    model = OutputCodeClassifier("ridge").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    with pytest.raises(ValueError, match=r"X is \w+ of shape .*: pass some rows as a matrix or a data frame"):
+        to_onnx(model, X)
 
 
 def table(n=90):

@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from skl2onnx import convert_sklearn
-from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+from skl2onnx.common.data_types import (
+    BooleanTensorType,
+    DoubleTensorType,
+    FloatTensorType,
+    Int64TensorType,
+    StringTensorType,
+)
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -95,7 +102,9 @@ def _input_types(model: Any, X: Any) -> list[tuple[str, Any]]:
             if getattr(X[name].dtype, "kind", "O") == "b":
                 raise refuse(f"The column {name!r}", "has the type bool", "numbers, before the race")
         return _table_types(names, dict.fromkeys(names, "unknown"), X)
-    dtype = np.dtype(np.float64) if X is None else np.asarray(X[:1]).dtype
+    if X is not None and np.ndim(X) != 2:
+        raise ValueError(f"X is {type(X).__name__} of shape {np.shape(X)}: pass some rows as a matrix or a data frame.")
+    dtype = np.dtype(np.float64) if X is None else X.dtype if sparse.issparse(X) else np.asarray(X[:1]).dtype
     return [("X", _tensor_type(dtype)([None, _width(model)]))]
 
 
@@ -127,4 +136,4 @@ def _tensor_type(dtype: np.dtype[Any]) -> Any:
         return FloatTensorType
     if dtype.kind in "iu":
         return Int64TensorType
-    return DoubleTensorType if dtype.kind == "f" else StringTensorType
+    return {"f": DoubleTensorType, "b": BooleanTensorType}.get(dtype.kind, StringTensorType)
