@@ -130,7 +130,11 @@ def _judged(target: Target) -> str:
     missed = [row for row in found if not target.met(row[target.column])]
     if not missed:
         return f"- Target: {target}: met."
-    cells = "; ".join(
-        f"{', '.join(str(row[column]) for column in target.named_by)} {shown(row[target.column])}" for row in missed
-    )
+    cells = "; ".join(" ".join([*_names(row, target.named_by), shown(row[target.column])]) for row in missed)
     return f"- Target: {target}: **missed** in {len(missed)} of {len(found)}: {cells}."
+
+
+def _names(row: dict[str, Any], columns: tuple[str, ...]) -> list[str]:
+    """Return what names a row, in one text, or nothing; a number says nothing without its column."""
+    parts = [f"{column} {row[column]}" if isinstance(row[column], int | float) else row[column] for column in columns]
+    return [f"{', '.join(parts)}:"] if parts else []

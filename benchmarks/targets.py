@@ -35,19 +35,22 @@ def _plainly(bound: float) -> str:
     return np.format_float_positional(bound, precision=3, fractional=False, trim="-")
 
 
-OWN, OVR = {"peer": "GridSearchCV, our estimator"}, "OneVsRestClassifier(SVC)"
+OWN = {"peer": "GridSearchCV, our estimator"}
 TARGETS = (
     Target("decoding", "ours / floor", most=2.0, named_by=("n", "L", "k", "loss")),
     Target("decoding", "peak RSS MB", most=1000, named_by=("n", "L", "k", "loss")),
     Target("linear", "excess (worst column)", most=1e-4, named_by=("work",)),
     Target("linear", "ratio", least=1.0, named_by=("work",)),
     Target("ridge", "theirs / ours", least=1.0, named_by=("code",)),
-    Target(
-        "search_kernel", "theirs / ours", least=6.0, named_by=("search",), where={"peer": "OneVsRestClassifier(SVC)"}
+    *(
+        Target(f"search_{rows}", "theirs / ours", least=least, named_by=("search", "rows"), where=peer)
+        for rows in ("kernel", "large")
+        for least, peer in ((6.0, {"peer": "OneVsRestClassifier(SVC)"}), (3.0, {"peer": "SVC"}), (1.5, OWN))
     ),
-    Target("search_kernel", "theirs / ours", least=3.0, named_by=("search",), where={"peer": "SVC"}),
-    Target("search_kernel", "theirs / ours", least=1.5, named_by=("search",), where=OWN),
-    Target("search_kernel", "scores differ by", most=1.0, named_by=("search", "peer")),
+    *(
+        Target(f"search_{rows}", "scores differ by", most=1.0, named_by=("search", "peer"))
+        for rows in ("kernel", "large")
+    ),
     Target("search_mnist", "theirs / ours", least=3.0, named_by=("search",), where=OWN),
     Target("search_linear", "theirs / ours", least=15.0, named_by=("peer",), where={"search": "Ridge, 20 α, mnist"}),
     Target(
@@ -57,6 +60,30 @@ TARGETS = (
     Target("kernel_svm", "fit ratio", least=1.0, named_by=("code",)),
     Target("stumps", "faster of LightGBM, XGBoost / ours", least=1.0, named_by=("data", "code")),
     Target("boosting_rounds", "faster peer / MO", least=1.0),
+    *(
+        Target("boosted_trees_tables", column, most=most, least=least, named_by=("threads",), where={"data": data})
+        for data, column, most, least in (
+            ("letter", "LightGBM / ours", None, 3.0),
+            ("letter", "LightGBM / short", None, 10.0),
+            ("letter", "ours error %", 2.7, None),
+            ("letter", "short error %", 3.3, None),
+            ("letter", "ours log-loss", 0.085, None),
+            ("pendigits", "LightGBM / ours", None, 1.5),
+            ("pendigits", "ours error %", 3.3, None),
+            ("pendigits", "ours log-loss", 0.15, None),
+            ("optdigits", "LightGBM / ours", None, 1.5),
+            ("optdigits", "ours error %", 3.3, None),
+            ("optdigits", "ours log-loss", 0.13, None),
+            ("satimage", "LightGBM / ours", None, 1.5),
+            ("satimage", "ours log-loss", 0.25, None),
+            ("isolet", "LightGBM / ours", None, 20.0),
+            ("isolet", "ours error %", 4.6, None),
+        )
+    ),
+    *(
+        Target("boosted_trees_many", f"{peer} / ours", least=20.0, named_by=("k",), where={"table": "traits"})
+        for peer in ("LightGBM", "XGBoost")
+    ),
     Target("boosted_trees_cost", "first use s", most=5.0, named_by=()),
     Target("boosted_trees_cost", "model MB", most=200, named_by=()),
     Target("calibration", "time ratio one-vs-all", most=3.0),

@@ -25,7 +25,7 @@ def test_the_version_is_the_same_everywhere():
 def test_every_dependency_has_a_lower_bound_that_can_be_tested():
     extras = PROJECT["optional-dependencies"]
     together = extras["all"][0].partition("[")[2].rstrip("]").split(",")
-    assert set(together) == set(extras) - {"all", "bench", "dev", "docs", "gpu"}
+    assert set(together) == set(extras) - {"all", "bench", "dev", "docs", "gpu", "peers"}
     lines = [*PROJECT["dependencies"], *(line for name in together for line in extras[name])]
     assert [line for line in lines if not re.fullmatch(r"[\w-]+>=\d+(\.\d+)*", line)] == []
 

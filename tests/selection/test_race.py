@@ -124,6 +124,14 @@ def test_what_runs_when_the_time_is_over_is_stopped():
     assert any("sleeper" in one["entry"] and "stopped" in one["why"] for one in race.departures_)
 
 
+def test_a_training_on_a_small_table_is_stopped_too():
+    X, y = load_iris(return_X_y=True)
+    start = time.monotonic()
+    race = Race(10, contestants={"sleeper": Sleeper(), "tree": DecisionTreeClassifier(random_state=0)}).fit(X, y)
+    assert time.monotonic() - start < 10 + 3
+    assert race.winner_ == ["tree"]
+
+
 def test_what_was_stopped_in_the_start_gets_a_second_chance(monkeypatch):
     X, y = load_iris(return_X_y=True)
     course = course_of(X, y, ["ridge", "decision-tree", "neighbours"])

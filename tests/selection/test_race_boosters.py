@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
+from outputcodes.app import persistence
 from outputcodes.selection import Race
 from outputcodes.selection.race.contestants import CONTESTANTS, Entry, build
 from outputcodes.selection.race.views import Kinds, as_categories, kinds_of, plain_table
@@ -66,6 +67,14 @@ def test_new_and_missing_categories_can_be_predicted(name):
     P = model.predict_proba(strange)
     assert P.shape == (3, 3)
     assert np.isfinite(P).all()
+
+
+def test_they_can_be_saved_and_opened_without_trusting_more(name, tmp_path):
+    frame, y = made()
+    model, X = model_of(name, frame)
+    persistence.save(model.fit(X, y), tmp_path / "model.skops")
+    opened, _ = persistence.load(tmp_path / "model.skops")
+    assert_array_equal(opened.predict_proba(X), model.predict_proba(X))
 
 
 def test_a_fold_may_lack_a_class(name):

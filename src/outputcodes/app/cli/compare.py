@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,7 @@ from rich.table import Table
 from outputcodes._ground import progress
 from outputcodes.app import run
 from outputcodes.app.cli import _options
-from outputcodes.app.cli._common import names, reported_errors
+from outputcodes.app.cli._common import names, reported_errors, start_of_process
 
 if TYPE_CHECKING:
     from outputcodes.app.run import Outcome, RaceOutcome, Source
@@ -95,8 +94,7 @@ def compare(
 
     With --exhaustive, train every learner and code once per fold, and decode them in every way.
     """
-    # What was imported before counts too.
-    started = time.monotonic() - time.process_time()
+    started = start_of_process()
     console = Console()
     stopped = "Stopped." if out is None else f"Stopped. The results so far are in {out}: --resume continues them."
     with reported_errors(stopped), progress.showing(progress=progress.Progress(least=2.0)):

@@ -12,7 +12,7 @@ from rich.console import Console
 from outputcodes._ground import progress
 from outputcodes.app import run
 from outputcodes.app.cli import _options
-from outputcodes.app.cli._common import assignments, names, numbers, reported_errors
+from outputcodes.app.cli._common import assignments, names, numbers, reported_errors, start_of_process
 
 
 def fit(
@@ -59,6 +59,7 @@ def fit(
 
     Where no learner is named, nor anything else of the model, a race finds the best one within the time limit.
     """
+    started = start_of_process()
     given = [one.partition("=")[0].strip() for one in param or ()]
     with reported_errors(params=given), progress.showing(progress=progress.Progress(least=2.0)):
         run.load_plugins(plugin or ())
@@ -77,6 +78,7 @@ def fit(
             device=device,
             seed=seed,
             n_jobs=jobs,
+            started=started,
             identifier=identifier,
             drop=drop or (),
             order=names(order),

@@ -28,9 +28,16 @@ from outputcodes.codes import CODES
 from outputcodes.decoders import DECODERS
 from outputcodes.learners import LEARNERS
 
-# Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts.
+# Types in fitted models beyond ours and scikit-learn's estimators, which skops trusts. The boosters that a race may
+# choose keep their trees as text or bytes, which their own parsers read: nothing in them is called.
 TRUSTED = frozenset(
     {
+        "catboost.core.CatBoostClassifier",
+        "collections.OrderedDict",
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
+        "xgboost.core.Booster",
+        "xgboost.sklearn.XGBClassifier",
         # In scikit-learn's boosting with categories. A partial of another function is refused by that function's name.
         "functools.partial",
         "numpy.dtype",
@@ -130,7 +137,7 @@ def load(path: str | Path, *, trusted: Iterable[str] = (), max_bytes: int = MAX_
     ----------
     path : str or Path
     trusted : iterable of str
-        The full names of further types that you trust, such as those of LightGBM's estimators.
+        The full names of further types that you trust, such as those of an estimator of your own.
     max_bytes : int, default=1 GiB
         The most bytes that the file may unpack to; a larger one is refused before it is unpacked.
     """

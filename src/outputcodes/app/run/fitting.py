@@ -54,6 +54,7 @@ def fit_file(
     device: str = "cpu",
     seed: int = 0,
     n_jobs: int | None = None,
+    started: float | None = None,
     **reading: Any,
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit a model to a table and save it; return the model and the summary in its file.
@@ -70,9 +71,11 @@ def fit_file(
     tune : bool
         Whether the parameters of the learner, but for those in `params`, are searched on folds.
     time_limit : float, optional
-        Seconds of the race, from the reading of the table to the file of the model; 60 by default.
+        Seconds of the race, from `started` to the file of the model; 60 by default.
     device : {"cpu", "cuda", "auto"}
         Where `learner`, or the kernel SVMs of a race, are trained.
+    started : float, optional
+        The time of `time.monotonic` from which the limit counts; by default that of this call.
     **reading
         How to read the table, see `tables.read`: drop, identifier, order, encoding, separator, decimal; and group, a
         column whose equal values stay together in the folds of the race, or of the search.
@@ -85,6 +88,7 @@ def fit_file(
     >>> summary["rows"], summary["learner"]
     (150, 'ridge')
     """
+    started = time.monotonic() if started is None else started
     check_out(out, (".skops",), data)
     _check_alone(learner, code=code, decoder=decoder, probability=probability)
     check_device(device)
@@ -112,7 +116,6 @@ def fit_file(
         )
         known["class_shares"] = class_shares(replace(read.sample, target=read.labels), class_weight)
         return _saved(model, training_summary(model, read.sample, **known), read.sample, out)
-    start = time.monotonic()
     races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
     if device != "cpu" and not (races or uses_device(learner)):
         able = ", ".join(filter(uses_device, LEARNERS))
@@ -126,7 +129,7 @@ def fit_file(
         )
     table = open_table(data, target, **reading)
     if races:
-        left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - start))
+        left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - started))
         race = race_on(table, left * (1 - LEFT_TO_SAVE), device=device, seed=seed, n_jobs=n_jobs)
         notes = [*table.notes, *never_tested(table)]
         told = {"notes": notes} if notes else {}

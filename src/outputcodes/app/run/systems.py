@@ -72,7 +72,8 @@ SYSTEMS: dict[str, System] = {
     # Contestants of races, to be fitted again by their names.
     **{
         name: System(CONTESTANTS[name].make, Planning(tried=False))
-        for name in ("random-forest", "extra-trees", "neighbours")
+        for name in ("random-forest", "extra-trees", "neighbours", "lightgbm", "xgboost", "catboost")
+        if CONTESTANTS[name].is_here
     },
 }
 

@@ -121,6 +121,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "stumps": _learner("boosters", "stumps", "dense", PAIRS),
     "decision-tree": Contestant("trees", DecisionTreeClassifier),
     "hist-gradient-boosting": Contestant("boosted trees", HistGradientBoostingClassifier),
+    "boosted-trees": _learner("boosted trees", "boosted-trees", "dense", "one-vs-all"),
     # With a penalty of 0, leaves of rare classes have no bound, and the training may diverge.
     "lightgbm": _foreign("lightgbm", "LGBMClassifier", "kinds", n_jobs=1, verbose=-1, reg_lambda=1.0),
     "xgboost": _foreign(

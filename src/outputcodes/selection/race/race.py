@@ -38,8 +38,6 @@ LAST_SHARE = 0.2
 DETAILS_SHARE = 0.1
 # The share of the time in which words are counted: of longer texts, the beginning is read.
 COUNTING_SHARE = 0.15
-# A table with fewer numbers is raced in this process, unless more are asked for.
-SMALL_TABLE = 100_000
 # Those that may be averaged; more would take long, and say no more.
 MOST_FINALISTS = 12
 
@@ -70,8 +68,8 @@ class Race(ClassifierMixin, BaseEstimator):
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where kernel SVMs are trained, as in `KernelSVM`.
     n_jobs : int, optional
-        Trainings at a time, each in a process of its own with one thread. A small table is raced in this process if
-        it is None or 1: a training is then not stopped, but none begins when the time is over.
+        Trainings at a time, each in a process of its own with one thread. Without a time limit, None and 1 train in
+        this process.
     random_state : int, RandomState instance or None, default=None
     verbose : int, default=0
 
@@ -219,10 +217,8 @@ class Race(ClassifierMixin, BaseEstimator):
         count = effective_n_jobs(self.n_jobs)
         if cluster is not None:
             return ClusterWorkers(data, cluster, count)
-        small = len(data.y) * data.width <= SMALL_TABLE
-        if count == 1 and (small or self.time_limit is None):
-            return Here(data)
-        return Workers(data, count)
+        # A training in this process can't be stopped.
+        return Here(data) if count == 1 and self.time_limit is None else Workers(data, count)
 
     def _finish(
         self, course: Course, finalists: list[Standing], end: float

@@ -13,8 +13,9 @@ from outputcodes._ground.folds import grouped_folds
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import Source, cross_validation, fit_file, official, open_source, race_table
 from outputcodes.app.run.race import comparing
-from outputcodes.selection import Race
+from outputcodes.selection import CONTESTANTS, Race
 from outputcodes.selection.race import Recorder
+from outputcodes.selection.race.contestants import Contestant
 
 QUICK = ["ridge", "decision-tree"]
 
@@ -160,11 +161,12 @@ def test_the_best_so_far_is_written_as_often_as_it_costs_little(iris, monkeypatc
     ("name", "message"),
     [
         ("svc", "learners='svc' takes no part in races: add --exhaustive"),
-        ("lightgbm", "learners='lightgbm' can't take part: its models can't be saved"),
+        ("absent", "learners='absent' needs a package: pip install nowhere"),
         ("rigde", "did you mean 'ridge'"),
     ],
 )
-def test_who_takes_no_part_is_told(iris, name, message):
+def test_who_takes_no_part_is_told(iris, name, message, monkeypatch):
+    monkeypatch.setitem(CONTESTANTS, "absent", Contestant("boosted trees", object, needs="nowhere"))
     with pytest.raises(ValueError, match=message):
         race_table(Source("iris", iris, cross_validation(iris.target, 3)), [name])
 

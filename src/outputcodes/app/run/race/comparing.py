@@ -19,7 +19,7 @@ from outputcodes.app.run.fitting import FEW_ROWS, class_shares, training_summary
 from outputcodes.app.run.race import journal as lines
 from outputcodes.app.run.race.details import write_race_report
 from outputcodes.app.run.race.results import is_split, notes_on, rows_of, tested_on
-from outputcodes.app.run.race.winner import facts_of, in_folds, model_of, never_tested, race_on, savable_contestants
+from outputcodes.app.run.race.winner import facts_of, in_folds, model_of, named_contestants, never_tested, race_on
 from outputcodes.app.run.sources import Source
 from outputcodes.app.run.writing import MODEL, RESULTS
 from outputcodes.selection import Journal, Race, Result, Results
@@ -125,7 +125,7 @@ def race_table(
     folder = None if out is None else Path(out)
     if folder is not None and folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} (--out) is a file: name a folder, which is made if it is not there.")
-    names = savable_contestants(contestants, len(source.table.schema.classes))
+    names = named_contestants(contestants, len(source.table.schema.classes))
     clock = Clock(started, time_limit)
     run = _described(source, names, metric, cv, seed) | ({} if device == "cpu" else {"device": device})
     path = None if folder is None else folder / RESULTS

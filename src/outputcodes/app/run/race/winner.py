@@ -50,7 +50,7 @@ def race_on(
         raise errors.MissingColumnsError("The table has no column that a model could read.")
     race = Race(
         time_limit,
-        contestants=savable_contestants(contestants, len(table.schema.classes)),
+        contestants=named_contestants(contestants, len(table.schema.classes)),
         metric=metric,
         cv=cv,
         device=device,
@@ -81,25 +81,23 @@ def never_tested(table: Table, rows: Rows | None = None) -> list[str]:
     ]
 
 
-def savable_contestants(names: Sequence[str] | None, k: int) -> list[str]:
-    """Return those who take part: named ones, or all that suit k classes and whose models can be saved.
+def named_contestants(names: Sequence[str] | None, k: int) -> list[str]:
+    """Return those who take part: named ones, or all that are installed and suit k classes.
 
-    >>> savable_contestants(["ridge"], 3)
+    >>> named_contestants(["ridge"], 3)
     ['ridge']
     """
-    savable = {name: one for name, one in CONTESTANTS.items() if not one.needs}
+    here = {name: one for name, one in CONTESTANTS.items() if one.is_here}
     for name in names or ():
-        if name in CONTESTANTS and name not in savable:
+        if name in CONTESTANTS and name not in here:
+            raise ValueError(f"learners={name!r} needs a package: pip install {CONTESTANTS[name].needs}.")
+        if name not in here and name in learners_and_systems():
             raise ValueError(
-                f"learners={name!r} can't take part: its models can't be saved. In Python, selection.Race takes it."
+                f"learners={name!r} takes no part in races: add --exhaustive, or choose from {', '.join(here)}."
             )
-        if name not in savable and name in learners_and_systems():
-            raise ValueError(
-                f"learners={name!r} takes no part in races: add --exhaustive, or choose from {', '.join(savable)}."
-            )
-        if name not in savable:
-            raise unknown_name("learners", name, savable)
-    return list(dict.fromkeys(names)) if names else [name for name, one in savable.items() if one.suits(k)]
+        if name not in here:
+            raise unknown_name("learners", name, here)
+    return list(dict.fromkeys(names)) if names else [name for name, one in here.items() if one.suits(k)]
 
 
 def view_of(schema: Schema) -> AsNumbersAndCategories:
