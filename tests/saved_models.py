@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
 import outputcodes
@@ -23,7 +24,7 @@ from outputcodes.app import persistence
 from outputcodes.app.run import build
 from outputcodes.app.run.race.winner import view_of
 from outputcodes.app.tables import Column, Schema, infer
-from outputcodes.codes import CODES
+from outputcodes.codes import CODES, Tree
 from outputcodes.decisions import DecisionClassifier
 from outputcodes.decoders import DECODERS, Continuous, Coupling
 from outputcodes.direct import NearestCentroids
@@ -127,6 +128,19 @@ def kinds():
         "table-words": lambda: "ridge",
         "table-race": lambda: "race",
         "scores-as-probabilities": lambda: ScoresAsProbabilities(MulticlassSVC()),
+        **{f"stream-{name}": make for name, make in streams().items()},
+    }
+
+
+def streams():
+    """Return models that learn from batches, by name."""
+    return {
+        "ridge": lambda: OutputCodeClassifier("ridge", code="one-vs-all"),
+        "ridge-all-pairs": lambda: OutputCodeClassifier("ridge", code="all-pairs"),
+        "ridge-tree": lambda: OutputCodeClassifier("ridge", code=Tree(arity=2, leaf_size=2), random_state=0),
+        "logistic": lambda: OutputCodeClassifier("logistic", code="one-vs-all", random_state=0),
+        "linear-svm": lambda: OutputCodeClassifier("linear-svm", code="all-pairs", random_state=0),
+        "foreign-learner": lambda: OutputCodeClassifier(GaussianNB(), code="all-pairs"),
     }
 
 
@@ -146,6 +160,10 @@ def fitted(name, make):
     X, y, rows = sample()
     if name == "multilabel":
         return model.fit(X, np.column_stack([y == 0, y > 1, X[:, 0] > 0]).astype(int)), rows, None
+    if name.startswith("stream-"):
+        # Nothing is predicted before the model is saved, and one class comes late.
+        early = y[:30] < 3
+        return model.partial_fit(X[:30][early], y[:30][early]).partial_fit(X[30:], y[30:]), rows, None
     if name in ("learner-stumps", "learner-boosted-trees"):
         model.set_params(estimator__n_rounds=4)
     return model.fit(X, y), rows, None

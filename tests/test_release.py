@@ -60,4 +60,6 @@ def test_the_workflows_do_what_the_commands_do():
         assert called <= targets, (path.name, called - targets)
         assert called, path.name
     assert 'sudo env "PATH=$PATH" .ci/run' in text_of(".github/workflows/ci.yml")
+    # A pull request that breaks the site is noticed before it is merged.
+    assert "run: make docs" in text_of(".github/workflows/ci.yml")
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111

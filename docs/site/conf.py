@@ -134,10 +134,10 @@ def is_foreign(app: object, what: str, name: str, thing: object, skip: bool, opt
 
 
 def by_last_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
-    """Link a name without its module, such as `KernelSVM`, if one public class or function is called so."""
+    """Link a name without its module, such as `KernelSVM`, if one public class, function or value is called so."""
     target = node.get("reftarget", "")
     names = env.get_domain("py").objects.items()
-    kinds = ("class", "function", "exception", "module")
+    kinds = ("class", "function", "exception", "module", "data")
     named = [one for name, one in names if name.rpartition(".")[2] == target and not one.aliased]
     found = [one for one in named if one.objtype in kinds]
     if node.get("refdomain") != "py" or len(found) != 1:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.class_weights import class_weights
+from outputcodes._ground.delayed import at_hand
 from outputcodes._ground.drawn_code import DrawnCode, MatrixCode
 from outputcodes._ground.margins_on_demand import MarginsOnDemand
 from outputcodes._ground.nested_parameters import in_place_of_names
@@ -282,8 +283,9 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
             X = like.problem.X
         else:
             X = self._check_features(X, inner, reset=True)
-        order, source_y = declared_order(y), y
-        if like is not None and like.problem.source is source and like.problem.source_labels[0] is y:
+        source_y, y = y, at_hand(y)
+        order = declared_order(y)
+        if like is not None and like.problem.source is source and like.problem.source_labels[0] is source_y:
             y, sets = like.problem.source_labels[1], None
         else:
             y, sets = self._check_targets(X, y)

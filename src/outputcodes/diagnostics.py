@@ -75,6 +75,12 @@ class MarginDistribution(NamedTuple):
         The numbers of rounds.
     margins : ndarray of shape (R, n)
         Multiclass margins in ascending order; a share (j + 1)/n of them is at most entry j.
+
+    Examples
+    --------
+    >>> distribution = MarginDistribution(np.array([10]), np.array([[-0.2, 0.1, 0.4, 0.6]]))
+    >>> distribution.share_at_most(0.1)
+    array([0.5])
     """
 
     rounds: NDArray[np.intp]

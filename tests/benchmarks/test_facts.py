@@ -69,7 +69,7 @@ def test_targets_are_met_or_missed(made_up, monkeypatch):
     targets = [Target("old", "ratio", least=5), Target("old", "error", most=0.5), Target("absent", "ratio", least=1)]
     monkeypatch.setattr(facts, "TARGETS", targets)
     assert facts.targets("old").splitlines() == [
-        "- Target: ratio at least 5: **missed** in 1 of 2: a 2.",
+        "- Target: ratio at least 5: **missed** in 1 of 2: a: 2.",
         "- Target: error at most 0.5: met.",
     ]
     assert facts.targets("absent") == "- Target: ratio at least 1: not measured yet."

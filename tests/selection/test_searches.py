@@ -9,12 +9,10 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits, load_iris, make_multilabel_classification
 from sklearn.exceptions import FitFailedWarning
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
-    HalvingGridSearchCV,
     LeaveOneOut,
     RandomizedSearchCV,
     StratifiedKFold,
@@ -35,7 +33,7 @@ from outputcodes import (
 )
 from outputcodes.codes import Designed
 from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, KernelSVM, LinearSVM, Logistic, Ridge
-from outputcodes.selection import GridSearch, HalvingSearch, RandomSearch
+from outputcodes.selection import GridSearch, RandomSearch
 from outputcodes.selection.searches.plan import paths
 
 X, y = load_digits(return_X_y=True)
@@ -305,6 +303,10 @@ def test_other_kinds_of_rows():
     assert_same(*both(model, grid, y=strings))
     Z, Y = make_multilabel_classification(n_samples=400, n_classes=4, random_state=0)
     assert_same(*both(ova(Ridge()), {"estimator__alpha": [1, 10]}, Z, Y, cv=3), rows=0)
+    ours, theirs = both(ova(Ridge()), {"estimator__alpha": [1, 10]}, Z, sparse.csr_array(Y), cv=3)
+    assert_same(ours, theirs, rows=0)
+    scaled, grid = make_pipeline(StandardScaler(), ova(Ridge())), {"outputcodeclassifier__estimator__alpha": [1, 10]}
+    assert_same(*both(scaled, grid, Z, sparse.csr_array(Y), cv=3), rows=0)
 
 
 def test_a_class_that_a_fold_lacks():
@@ -326,35 +328,6 @@ def test_random_search_draws_the_same_candidates():
     assert_same(
         RandomSearch(model, drawn, **options).fit(X, y), RandomizedSearchCV(model, drawn, **options).fit(X, y), rows=0
     )
-
-
-@pytest.mark.parametrize("options", [{}, {"min_resources": "smallest", "factor": 2}, {"max_resources": 200}])
-def test_halving_goes_the_way_of_scikit_learn(options):
-    model, grid = ova(Ridge()), {"estimator__alpha": [1e-3, 0.1, 1.0, 10, 1e3, 1e5, 1e7]}
-    options = {"random_state": 0, "cv": StratifiedKFold(3)} | options
-    ours, theirs = (
-        HalvingSearch(model, grid, **options),
-        HalvingGridSearchCV(model, grid, **options, return_train_score=False),
-    )
-    ours.fit(X, y), theirs.fit(X, y)
-    assert ours.n_resources_ == theirs.n_resources_
-    assert ours.n_candidates_ == theirs.n_candidates_
-    first = ours.cv_results_["iter"] == 0
-    assert_allclose(ours.cv_results_["mean_test_score"][first], theirs.cv_results_["mean_test_score"][first])
-    assert ours.cv_results_["mean_test_score"][ours.best_index_] == pytest.approx(theirs.best_score_)
-
-
-def test_halving_by_rounds():
-    search = HalvingSearch(
-        AdaBoostMH(random_state=0), {"learning_rate": [0.1, 0.5, 1.0]}, resource="n_rounds", max_resources=18
-    )
-    search.fit(X, y)
-    assert search.n_resources_ == [6, 18]
-    assert search.best_params_["n_rounds"] == 18
-    with pytest.raises(ValueError, match="max_resources='auto'"):
-        HalvingSearch(AdaBoostMH(), {}, resource="n_rounds").fit(X, y)
-    with pytest.raises(ValueError, match="factor=1"):
-        HalvingSearch(AdaBoostMH(), {}, factor=1).fit(X, y)
 
 
 @pytest.mark.parametrize("code", ["one-vs-all", "all-pairs"])

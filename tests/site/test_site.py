@@ -93,6 +93,8 @@ def test_every_public_name_has_a_page(site):
     for module, names in reference.homes().items():
         for name in names:
             assert (site / "api" / "names" / f"{module}.{name}.html").exists(), f"{module}.{name}"
+    for module, names in reference.public_values().items():
+        assert {f"{module}.{name}" for name in names} <= page(site / "api" / f"{module}.html").anchors
 
 
 def test_names_of_parameters_are_set_in_bold(site):
@@ -133,6 +135,17 @@ def test_the_gallery_answers_a_dozen_questions_with_pictures(site):
         assert texts, name
         assert all(text.startswith(title) for text in texts), texts
         assert " object at 0x" not in (site / "gallery" / f"{name}.html").read_text(encoding="utf-8"), name
+
+
+def test_the_gallery_is_built_within_ten_minutes(site):
+    """The times are those that sphinx-gallery writes below each script."""
+    pattern = r"Total running time of the script:</strong>\s*\((\d+) minutes ([\d.]+) seconds\)"
+    seconds = {}
+    for path in (ROOT / "examples" / "gallery").glob("*.py"):
+        shown = re.search(pattern, (site / "gallery" / f"{path.stem}.html").read_text(encoding="utf-8"))
+        assert shown, f"{path.name} has no time: was it run?"
+        seconds[path.name] = 60 * int(shown[1]) + float(shown[2])
+    assert sum(seconds.values()) < 600, seconds
 
 
 class Address:

@@ -43,6 +43,13 @@ class DrawnCode:
     ----------
     shape : tuple of int
         (k, L): classes and columns.
+
+    Examples
+    --------
+    >>> from outputcodes.codes import OneVsAll
+    >>> code = OneVsAll().draw(4)
+    >>> code.shape, code.rows([0, 3]).tolist()
+    ((4, 4), [[1, -1, -1, -1], [-1, -1, -1, 1]])
     """
 
     shape: tuple[int, int]

@@ -12,21 +12,6 @@ from outputcodes._ground.blocks import one_blas_thread
 from outputcodes._ground.validation import n_rows_of
 
 
-def is_dask(X: Any) -> bool:
-    """Return whether X is a collection of Dask, such as an array or a DataFrame, without importing it.
-
-    >>> is_dask(np.eye(2))
-    False
-    """
-    known = type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
-    return known and not is_delayed(X)
-
-
-def is_delayed(X: Any) -> bool:
-    """Return whether X is an object that Dask computes later, without importing it."""
-    return type(X).__module__ == "dask.delayed"
-
-
 def lazily(model: Any, method: str, X: Any, columns: NDArray[Any] | None, dtype: Any) -> Any:
     """Return what a method of a model returns, as a Dask collection with the blocks of X.
 

@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
+from outputcodes._ground.delayed import is_computed_later, is_delayed
 from outputcodes._ground.freed_memory import keep_freed_memory
-from outputcodes._ground.lazy_outputs import is_dask, is_delayed
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_groups, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks, naming_block
 from outputcodes._ground.validation import n_rows_of, take_rows
@@ -33,8 +33,7 @@ TOGETHER = 4
 
 def taken(X: Any, whole: bool = False) -> Any:
     """Return Dask collections and delayed tables as blocks, anything else unchanged; blocks are joined if `whole`."""
-    given = X if isinstance(X, list) and X else [X]
-    X = DaskRows(X) if all(is_dask(one) or is_delayed(one) for one in given) else X
+    X = DaskRows(X) if is_computed_later(X) else X
     return X.joined() if whole and isinstance(X, RowBlocks) else X
 
 

@@ -16,6 +16,8 @@ from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from outputcodes._ground.delayed import at_hand, is_computed_later, is_delayed
+
 Array = NDArray[np.float64]
 
 # Sums of products of two such weights stay finite.
@@ -69,6 +71,14 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
         raise ValueError(
             f"X is in blocks of rows, which {type(estimator).__name__} does not read: give one table, X.joined(), or "
             "train on blocks by OutputCodeClassifier or GradientBoost."
+        )
+    # Without a check of the values, only names and shapes are recorded, which collections have too.
+    if is_computed_later(X) and not checks.get("skip_check_array"):
+        one = X[0] if isinstance(X, list) else X
+        kind = "delayed table" if is_delayed(one) else f"Dask {type(one).__name__}"
+        raise ValueError(
+            f"X is {f'a list of {kind}s' if one is not X else f'a {kind}'}, which {type(estimator).__name__} does not "
+            "read: give one table, such as X.compute(), or train on Dask by OutputCodeClassifier or GradientBoost."
         )
     if isinstance(X, list | tuple) and X and all(len(getattr(one, "shape", ())) == 2 for one in X):
         raise ValueError(
@@ -194,7 +204,8 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bo
 
 
 def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
-    """Validate y as a vector of class labels, one per row of X."""
+    """Validate y as a vector of class labels, one per row of X; delayed ones are computed."""
+    y = at_hand(y)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -257,6 +268,7 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     """Validate `sample_weight` as a vector of finite, nonnegative numbers, not all zero; None stays None."""
     if weight is None:
         return None
+    weight = at_hand(weight)
     if isinstance(weight, Number):
         weight = np.full(n_rows, weight)
     checked = np.asarray(on_host(weight), dtype=np.float64)

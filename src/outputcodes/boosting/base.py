@@ -33,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
+from outputcodes._ground.delayed import at_hand
 from outputcodes._ground.drawn_code import AnyCode
 from outputcodes._ground.on_dask import taken
 from outputcodes._ground.row_sequence import RowBlocks
@@ -127,7 +128,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     def _pose(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Problem, Code | None]:
         """Check the parameters and the sample, and return what is to be trained, with the code unless it grows."""
         self._check_parameters()
-        X = self._check_features(X, reset=True)
+        X, y = self._check_features(X, reset=True), at_hand(y)
         labels, sets = self._check_targets(X, y)
         weight = check_weight(sample_weight, n_rows_of(X))
         weight = np.ones(n_rows_of(X)) if weight is None else weight

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import BLOCK_VALUES, over_blocks, row_blocks
 from outputcodes._ground.class_weights import class_weights
-from outputcodes._ground.lazy_outputs import is_dask, lazily
+from outputcodes._ground.delayed import at_hand, is_dask
+from outputcodes._ground.lazy_outputs import lazily
 from outputcodes._ground.on_dask import taken
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.stored_rows import StoredRows
@@ -333,6 +334,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def _check_targets(self, X: Array, y: Any) -> tuple[NDArray[Any], Targets | None, NDArray[np.int8] | None]:
         """Return the label of each row, None and None; or the label set of each row, the targets and the sets."""
+        y = at_hand(y)
         if not indicates_labels(y):
             return check_targets(self, X, y), None, None
         if self.class_weight is not None:

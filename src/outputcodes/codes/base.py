@@ -92,6 +92,12 @@ class Code(BaseEstimator):
     # Whether the code is made from data: then only a classifier, which has a `problem`, can draw it.
     needs_problem: ClassVar[bool] = False
 
+    # Whether `open` makes it from the first batch of a stream; the other codes made from data need all rows.
+    opens_from_batch: ClassVar[bool] = False
+
+    # Whether `grown` asks for the class that is nearest to the new one.
+    grows_beside_nearest: ClassVar[bool] = False
+
     # Whether the rows follow the order of the classes: that which y declares, otherwise the sorted order of the labels.
     ordered: ClassVar[bool] = False
 
@@ -112,21 +118,24 @@ class Code(BaseEstimator):
         self._check_parameters()
         return MatrixCode([[-1], [1]]) if k == 2 else self._draw(k, rng, problem)
 
-    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True, batch: Any = None) -> Matrix:
         """Return the rows of `n_classes` classes, followed by `spare` rows for classes that come later, if it has any.
 
-        A code that `grows` has two columns or more for two classes, or one that fits what it grows to.
+        A code that `grows` has two columns or more for two classes, or one that fits what it grows to. `batch` is the
+        first one, a `FirstBatch`, for codes that are made from it.
         """
         return self.draw(n_classes, random_state).matrix()
 
-    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+    def grown(self, M: Matrix, n_classes: int, nearest: int | None = None) -> Matrix:
         """Return a code of `n_classes` classes, and perhaps spare rows, with a row for one more class.
 
-        Columns that are added come last. A code that can't grow raises ValueError.
+        Columns that are added come last. `nearest` is the row of the class whose mean is nearest to that of the new
+        one, if the code `grows_beside_nearest`. A code that can't grow raises ValueError.
         """
         raise ValueError(
             f"{type(self).__name__} has a row for each of its {n_classes} classes and can't grow: name all classes in "
-            "the first call, partial_fit(X, y, classes=…), or use code='one-vs-all', 'all-pairs', 'dense' or 'sparse'."
+            "the first call, partial_fit(X, y, classes=…), or use code='one-vs-all', 'all-pairs', 'dense', 'sparse' or "
+            "'tree'."
         )
 
     def _draw(self, k: int, rng: np.random.Generator, problem: Any) -> DrawnCode:

@@ -48,11 +48,11 @@ class OneVsAll(Code):
         np.fill_diagonal(M, 1)
         return M
 
-    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True, batch: Any = None) -> Matrix:
         """Return a column for each class, for two classes too."""
         return self._matrix(n_classes, as_generator(random_state), None)
 
-    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+    def grown(self, M: Matrix, n_classes: int, nearest: int | None = None) -> Matrix:
         """Return the code with a column for one more class.
 
         >>> OneVsAll().grown(OneVsAll().open(2), 2)
@@ -97,11 +97,11 @@ class AllPairs(Code):
         M[second, columns] = -1
         return M
 
-    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True, batch: Any = None) -> Matrix:
         """Return the pairs, for two classes too."""
         return self._matrix(n_classes, as_generator(random_state), None)
 
-    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+    def grown(self, M: Matrix, n_classes: int, nearest: int | None = None) -> Matrix:
         """Return the code with a column for each class before (+1) and one more (-1).
 
         >>> AllPairs().grown(AllPairs().open(2), 2)

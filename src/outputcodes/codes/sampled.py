@@ -32,11 +32,11 @@ class _Sampled(Code):
         if self.rule not in ("strict", "published"):
             raise ValueError(f"rule must be 'strict' or 'published', got {self.rule!r}.")
 
-    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True) -> Matrix:
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True, batch: Any = None) -> Matrix:
         """Return a code drawn for twice as many classes, and ten more: the rows after the first are spare."""
         return self.draw(2 * n_classes + SPARE if spare else n_classes, random_state).matrix()
 
-    def grown(self, M: Matrix, n_classes: int) -> Matrix:
+    def grown(self, M: Matrix, n_classes: int, nearest: int | None = None) -> Matrix:
         """Return the code itself, whose next spare row belongs to one more class."""
         if n_classes < len(M):
             return M

@@ -14,7 +14,12 @@ from outputcodes._ground.validation import take_rows
 from outputcodes.codes._balanced_means import BalancedMeans, class_centroids
 from outputcodes.codes._data_driven import check_problem
 from outputcodes.codes._hierarchy import given_tree, paths_by_label
-from outputcodes.codes.base import Code, checked_integer
+from outputcodes.codes._tree_in_batches import (
+    check_labels_of_hierarchy,
+    check_rows_of_classes,
+    with_class_beside,
+)
+from outputcodes.codes.base import Code, Matrix, as_generator, checked_integer, checked_n_classes
 
 
 class Tree(Code):
@@ -42,6 +47,11 @@ class Tree(Code):
 
     Notes
     -----
+    With `partial_fit` the tree is made from the first batch. A class that comes later joins, in each tree, the group of
+    the class whose mean is nearest to its own: it has a column of its own there, and the columns above are shared. The
+    grown code is decoded as a matrix, not by a beam search. `classes` may name classes that the first batch lacks if
+    the tree is random, or has a hierarchy, or `leaf_size` classes at most.
+
     A class with a single row has a column like any other. A tree is the wrong code for few features with dense values,
     where the classes of a node are not separated by linear columns: there one-vs-all and nearest centroids are better.
 
@@ -65,6 +75,8 @@ class Tree(Code):
     """
 
     planning = Planning(quick=True, cost=15, unsuited=few_classes)
+    opens_from_batch = True
+    grows_beside_nearest = True
 
     def __init__(
         self,
@@ -84,6 +96,32 @@ class Tree(Code):
     def needs_problem(self) -> bool:  # type: ignore[override]
         """Whether the tree is made from data: k-means needs their centroids, a hierarchy their labels."""
         return self.hierarchy is not None or self.method == "k-means"
+
+    def open(self, n_classes: int, random_state: Any = None, *, spare: bool = True, batch: Any = None) -> Matrix:
+        """Return the matrix of the trees of the classes of the first batch, with two columns for two classes."""
+        k = checked_n_classes(n_classes)
+        self._check_parameters()
+        if self.needs_problem:
+            check_problem(self, batch)
+        if self.hierarchy is not None:
+            check_labels_of_hierarchy(self.hierarchy, batch.classes)
+        elif self.method == "k-means" and k > self.leaf_size:
+            check_rows_of_classes(batch, k)
+        if k == 2 and spare:
+            return self._draw(k, as_generator(random_state), batch).matrix()
+        return self.draw(k, random_state, batch).matrix()
+
+    def grown(self, M: Matrix, n_classes: int, nearest: int | None = None) -> Matrix:
+        """Return the code with a class that is a sibling of the class `nearest`, with a column for it in each tree.
+
+        >>> Tree(method="random").grown(Tree(method="random").open(2), 2, nearest=0)
+        array([[ 1, -1, -1],
+               [-1,  1, -1],
+               [-1, -1,  1]], dtype=int8)
+        """
+        if nearest is None:
+            raise ValueError("nearest=None must be the row of the class beside which the tree grows: give its number.")
+        return with_class_beside(M, nearest)
 
     def _check_parameters(self) -> None:
         checked_integer("arity", self.arity, 2, "a node has at least two children")

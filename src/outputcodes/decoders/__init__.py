@@ -3,6 +3,7 @@
 from outputcodes.decoders.auto import Auto
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.beam import Beam
+from outputcodes.decoders.classifier import TopK
 from outputcodes.decoders.continuous import Continuous
 from outputcodes.decoders.counting import BetaDensity, InverseHamming, Laplacian
 from outputcodes.decoders.coupling import Coupling
@@ -32,6 +33,7 @@ __all__ = [
     "LossBased",
     "PathProbabilities",
     "Softmax",
+    "TopK",
     "Vote",
     "as_decoder",
 ]

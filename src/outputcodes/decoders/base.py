@@ -40,6 +40,17 @@ class Decoder(BaseEstimator):
 
     A subclass writes `_scorer(M)`, which computes once what depends only on the code and returns a function that is
     called on blocks of rows. A decoder that learns sets `needs` and writes `fit`.
+
+    Examples
+    --------
+    >>> class Agreement(Decoder):
+    ...     def _scorer(self, M):
+    ...         return lambda F: F @ M.T
+    >>> M = [[1, -1], [-1, 1], [-1, -1]]
+    >>> Agreement().scores([[0.5, -2.0]], M)
+    array([[ 2.5, -2.5,  1.5]])
+    >>> Agreement().predict([[0.5, -2.0]], M)
+    array([0])
     """
 
     # Margins to learn from: None, "train" (those of the training rows) or "held-out" (cross-fitted with the

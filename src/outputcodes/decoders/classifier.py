@@ -13,8 +13,9 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.blocks import row_blocks
+from outputcodes._ground.delayed import at_hand, is_dask
 from outputcodes._ground.drawn_code import AnyCode, DrawnCode
-from outputcodes._ground.lazy_outputs import is_dask, lazily
+from outputcodes._ground.lazy_outputs import lazily
 from outputcodes._ground.margins_on_demand import MarginsByBlock, MarginsOnDemand
 from outputcodes._ground.targets import LabelSets, Targets, indicates_labels, label_sets
 from outputcodes._ground.tree_code import TreeCode
@@ -35,7 +36,7 @@ def _has_probabilities(classifier: DecodingClassifier) -> bool:
 
 
 class TopK(NamedTuple):
-    """The best classes of each row, the best first.
+    """The best classes of each row, the best first: what `predict_topk` returns.
 
     Attributes
     ----------
@@ -44,6 +45,17 @@ class TopK(NamedTuple):
         Larger is better.
     probabilities : ndarray of shape (n, m) or None
         If they were asked for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> best = OutputCodeClassifier("ridge").fit(X, y).predict_topk(X[:2], n=2)
+    >>> best.labels.tolist()
+    [[0, 1], [0, 1]]
+    >>> best.scores.shape, best.probabilities is None
+    ((2, 2), True)
     """
 
     labels: NDArray[Any]
@@ -112,7 +124,7 @@ class DecodingClassifier(ClassifierMixin):
         For a multilabel classifier these are the scores of the labels, (n, L). With a beam search, classes outside the
         beam have lower scores than all inside. More than 2^28 scores are refused: use `predict_topk`.
 
-        As the other outputs, they are lazy if X is a Dask collection.
+        As the other outputs, they are lazy if X is a Dask collection; those of delayed tables are computed at once.
         """
         if is_dask(X):
             one = len(self.classes_) == 2 and not self.multilabel_
@@ -221,7 +233,7 @@ class DecodingClassifier(ClassifierMixin):
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; a row of a multilabel y is correct if all its labels are."""
         check_is_fitted(self)
-        return float(super().score(X, self.targets_.comparable(y), sample_weight))
+        return float(super().score(X, self.targets_.comparable(at_hand(y)), sample_weight))
 
     def with_decoder(
         self,
@@ -270,7 +282,7 @@ class DecodingClassifier(ClassifierMixin):
 
     def _check_targets(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelSets | None]:
         """Return the label of each row and None; for a multilabel y, the numbers of the label sets and these sets."""
-        y = on_host(y)
+        y = on_host(at_hand(y))
         if not indicates_labels(y):
             return check_targets(self, X, y), None
         if (objection := self._objection_to_label_sets()) is not None:

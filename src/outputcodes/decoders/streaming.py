@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
+from outputcodes._ground.class_sums import ClassSums
+from outputcodes._ground.delayed import at_hand
 from outputcodes._ground.drawn_code import MatrixCode
+from outputcodes._ground.first_batch import FirstBatch
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, indicates_labels
 from outputcodes._ground.validation import NoStreamError, as_seed, check_targets, check_weight, take_rows
@@ -35,19 +38,30 @@ class StreamState:
     stream : learners.stream.Stream
     complete : bool
         Whether all classes were named in the first call.
+    sums : ClassSums or None
+        Sums over each class, if the code grows beside the nearest class.
     """
 
-    # Also of models that were saved before it was known.
+    # Also of models that were saved before these were known.
     complete = False
+    sums: ClassSums | None = None
 
-    def __init__(self, code: Any, labels: list[Any], M: NDArray[np.int8], stream: Any, complete: bool = False) -> None:
+    def __init__(
+        self,
+        code: Any,
+        labels: list[Any],
+        M: NDArray[np.int8],
+        stream: Any,
+        complete: bool = False,
+        sums: ClassSums | None = None,
+    ) -> None:
         self.code, self.labels, self.M, self.stream, self.complete = code, labels, M, stream, complete
-        self.mass = np.zeros(len(labels))
+        self.mass, self.sums = np.zeros(len(labels)), sums
         # Those of the last batch.
         self.columns: Any = None
 
-    def numbers(self, y: NDArray[Any]) -> Rows:
-        """Return the rows of the code that belong to labels; for new ones the code grows."""
+    def numbers(self, X: Any, y: NDArray[Any], weight: Array | None) -> Rows:
+        """Return the rows of the code that belong to the labels of a batch; for new ones the code grows."""
         found, places = np.unique(y, return_inverse=True)
         known = {label: number for number, label in enumerate(self.labels)}
         new = [label for label in found.tolist() if label not in known]
@@ -61,15 +75,16 @@ class StreamState:
                 f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: "
                 "correct them, or start again without classes, so that the code can grow."
             )
-        M = self.M
+        known |= {label: len(known) + number for number, label in enumerate(new)}
+        numbers = np.array([known[label] for label in found.tolist()], dtype=np.intp)[places.reshape(-1)]
+        M, sums = self.M, None if self.sums is None else self.sums.plus(X, numbers, weight, len(known))
         # All of them or none: an error leaves everything as it was.
-        for count in range(len(new)):
-            M = self.code.grown(M, len(self.labels) + count)
-        self.M = M
+        for row in range(len(self.labels), len(known)):
+            M = self.code.grown(M, row, None if sums is None else sums.nearest(row))
+        self.M, self.sums = M, sums
         self.labels += new
         self.mass = np.pad(self.mass, (0, len(new)))
-        known |= {label: len(known) + number for number, label in enumerate(new)}
-        return np.array([known[label] for label in found.tolist()], dtype=np.intp)[places.reshape(-1)]
+        return numbers
 
     @property
     def rows(self) -> NDArray[np.int8]:
@@ -127,7 +142,8 @@ class StreamingClassifier(DecodingClassifier):
         ----------
         X, y : the batch
             Without `classes`, y may hold classes that are new: the code gets a row for each, if it can grow. One-vs-all
-            gets a column for each, all-pairs one for each pair; dense and sparse codes are drawn with spare rows.
+            gets a column for each, all-pairs one for each pair; dense and sparse codes are drawn with spare rows; in a
+            tree, it joins the group of the class whose mean is nearest.
         classes : array, optional
             All classes that will come, in the first call; the code is then that of `fit`, and other labels are errors.
             Without it, the first batch must have two classes or more, and new ones may come if the code can grow.
@@ -154,6 +170,7 @@ class StreamingClassifier(DecodingClassifier):
         state: StreamState | None = vars(self).get("stream_")
         # Columns of another training than the last batch are those of `fit`.
         first = state is None or state.columns is not vars(self).get("columns_")
+        y = at_hand(y)
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
         learner, _ = self._stream_parts(np.array([]))
@@ -166,11 +183,11 @@ class StreamingClassifier(DecodingClassifier):
             rows = np.flatnonzero(weight)
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
         if first or state is None:
-            state = self._started(learner, labels, classes)
+            state = self._started(learner, X, labels, weight, classes)
         elif classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
             raise ValueError(f"classes has {unknown[:5].tolist()}, which were not among those of the first call.")
         state.stream.check(X)
-        numbers = state.numbers(labels)
+        numbers = state.numbers(X, labels, weight)
         targets, code = sorted_code(state)
         state.mass += np.bincount(numbers, weights=weight, minlength=len(state.labels))
         column_weight = state.column_weight(self.class_weight, self.column_weight == "balanced")
@@ -185,7 +202,9 @@ class StreamingClassifier(DecodingClassifier):
             self.class_weight_ = state.column_weight(self.class_weight, False)[np.argsort(state.labels), 0]
         return self
 
-    def _started(self, learner: Any, labels: NDArray[Any], classes: ArrayLike | None) -> StreamState:
+    def _started(
+        self, learner: Any, X: Any, labels: NDArray[Any], weight: Array | None, classes: ArrayLike | None
+    ) -> StreamState:
         known = np.unique(labels if classes is None else np.asarray(classes))
         if len(known) < 2:
             raise ValueError(
@@ -193,8 +212,17 @@ class StreamingClassifier(DecodingClassifier):
                 "or give a first batch with two classes."
             )
         seed, (_, code) = as_seed(self.random_state), self._stream_parts(known)
-        M = code.open(len(known), seed, spare=classes is None)
-        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), classes is not None)
+        # A label that was not named is refused when its number is asked for.
+        named = np.flatnonzero(np.isin(labels, known))
+        batch = FirstBatch(
+            take_rows(X, None if len(named) == len(labels) else named),
+            np.searchsorted(known, labels[named]),
+            None if weight is None else weight[named],
+            known,
+        )
+        M = code.open(len(known), seed, spare=classes is None, batch=batch)
+        sums = ClassSums() if code.grows_beside_nearest and classes is None else None
+        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), classes is not None, sums)
 
     def _objection_to_streams(self) -> str | None:
         """Return why these parameters can't learn from batches, or None."""
@@ -210,7 +238,7 @@ class StreamingClassifier(DecodingClassifier):
                 "another decoder, and with_decoder(decoder, X, y) for rows that you keep."
             )
         learner, code = self._stream_parts(np.array([]))
-        if code.needs_problem:
+        if code.needs_problem and not code.opens_from_batch:
             return (
                 f"{type(code).__name__} is made from data, which partial_fit has not seen yet: draw it before, and "
                 "give its matrix as the code."

@@ -20,7 +20,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Certificate:
-    """The accuracy of each column's solution: duality gap or KKT violation, iterations, converged; (L,) each."""
+    """The accuracy of each column's solution: duality gap or KKT violation, iterations, converged; (L,) each.
+
+    >>> from outputcodes.learners import Logistic
+    >>> X, y, M = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2]), np.array([[-1, -1], [-1, 1], [1, 1]])
+    >>> learner = Logistic()
+    >>> learner.fit_columns(learner.prepare(X), y, M).certificate.converged
+    array([ True,  True])
+    """
 
     gap: Array
     iterations: Rows
@@ -38,6 +45,15 @@ class FittedColumns:
         Whether some column has no real-valued output, so that its margins are ±1.
     device : {"cpu", "cuda"}
         Where the columns were trained.
+
+    Examples
+    --------
+    >>> from outputcodes.learners import Ridge
+    >>> X, y, M = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2]), np.array([[-1, -1], [-1, 1], [1, 1]])
+    >>> learner = Ridge(alpha=0.1)
+    >>> fitted = learner.fit_columns(learner.prepare(X), y, M)
+    >>> fitted.margins(X).shape, fitted.coefficients().shape
+    ((3, 2), (2, 1))
     """
 
     certificate: Certificate | None = None

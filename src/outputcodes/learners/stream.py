@@ -85,6 +85,11 @@ class ColumnsWhenNeeded(FittedColumns):
         """Return the margin loss of the columns; only foreign estimators show it once they are fitted."""
         return self.solved.loss_after_fit(declared) if declared is None else declared
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A saved model has the solution, not the method that would find it.
+        _ = self.solved
+        return vars(self)
+
     def __getattr__(self, name: str) -> Any:
         # What the columns have beyond the capabilities of all, such as `coef` or `estimators`.
         if name.startswith("_"):

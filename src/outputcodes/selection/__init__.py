@@ -11,7 +11,7 @@ from outputcodes.selection.race import CONTESTANTS, Race
 from outputcodes.selection.ranking import Results, ranked
 from outputcodes.selection.results import Cell, Decoded, Measurement, Result
 from outputcodes.selection.same_predictions import one_row_each
-from outputcodes.selection.searches import GridSearch, HalvingSearch, RandomSearch
+from outputcodes.selection.searches import GridSearch, HalvingRandomSearch, HalvingSearch, RandomSearch
 from outputcodes.selection.spaces import SPACES, Cost, Parameter, Shape, Space, space_of
 from outputcodes.selection.statistics import Ranking, TTest, corrected_t_test, critical_difference, mean_ranks
 
@@ -24,6 +24,7 @@ __all__ = [
     "Cost",
     "Decoded",
     "GridSearch",
+    "HalvingRandomSearch",
     "HalvingSearch",
     "Journal",
     "JournalError",

@@ -9,10 +9,19 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.neighbors import KNeighborsTransformer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 from sklearn.svm import SVC
 
 from outputcodes import AdaBoostOC, OutputCodeClassifier, to_onnx
@@ -126,6 +135,25 @@ def test_pipelines_of_scikit_learn_by_its_own_function(outputs_of):
         np.testing.assert_allclose(found["scores"], model.decision_function(X), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        PolynomialFeatures(2),
+        PolynomialFeatures(3, interaction_only=True, include_bias=False),
+        PolynomialFeatures((2, 3), order="F"),
+        PolynomialFeatures(0),
+        # Values of the table are equal to it, and count as 0.
+        Binarizer(threshold=1.5),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_products_and_signs_of_features(agree, step, dtype):
+    X, y = load_iris(return_X_y=True)
+    rows = np.asarray(X if dtype is np.float64 else np.round(10 * X), dtype=dtype)
+    agree(make_pipeline(step, OutputCodeClassifier("ridge")).fit(rows, y), rows, rows)
+
+
 class Own(Decoder):
     def _scorer(self, M):
         return lambda F: F @ M.T
@@ -158,6 +186,9 @@ def own_kernel(A, B):
         (GaussianNB(), "GaussianNB"),
         (SVC(), "SVC"),
         (make_pipeline(FunctionTransformer(np.cbrt), OutputCodeClassifier("ridge")), "FunctionTransformer"),
+        (make_pipeline(KNeighborsTransformer(n_neighbors=3), OutputCodeClassifier("ridge")), "KNeighborsTransformer"),
+        (make_pipeline(LinearDiscriminantAnalysis(), OutputCodeClassifier("ridge")), "LinearDiscriminantAnalysis"),
+        (make_pipeline(OneHotEncoder(handle_unknown="ignore"), OutputCodeClassifier("ridge")), "OneHotEncoder"),
     ],
     ids=lambda one: one.split("(")[0] if isinstance(one, str) else "",
 )
@@ -165,6 +196,15 @@ def test_what_cannot_be_exported_is_refused_by_name(model, named):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(NotExportableError, match=re.escape(named)):
         to_onnx(model.fit(X, y))
+
+
+def test_a_graph_that_no_runtime_opens_is_refused_with_its_steps():
+    """skl2onnx joins bins in single precision with features in double precision."""
+    X, y = load_iris(return_X_y=True)
+    bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
+    model = make_pipeline(make_union(bins, StandardScaler()), PCA(2), OutputCodeClassifier("ridge")).fit(X, y)
+    with pytest.raises(NotExportableError, match=r"with KBinsDiscretizer, PCA .* no valid graph .* Instead: transform"):
+        to_onnx(model)
 
 
 def test_columns_with_any_name(agree):

@@ -33,6 +33,7 @@ from outputcodes.app.export.errors import refuse
 from outputcodes.app.export.graph import OPSETS, TREES
 from outputcodes.app.export.preprocessing import TRANSFORMERS
 from outputcodes.app.export.tables import columns_of
+from outputcodes.app.export.validity import check_graph, check_steps, foreign_steps
 from outputcodes.app.tables import AsNumbersAndCategories
 from outputcodes.app.tables.preprocessing import Bounded
 from outputcodes.selection import Race
@@ -54,6 +55,7 @@ def converted(model: Any, X: Any = None) -> Any:
     known = (*CLASSIFIERS, *FOREIGN, Blend)
     if type(last) not in known:
         raise refuse(last, "has no converter", f"one of {', '.join(kind.__name__ for kind in known)}")
+    check_steps(model)
     register()
     transformers = [kind for kind in TRANSFORMERS if kind not in OURS]
     try:
@@ -73,10 +75,13 @@ def converted(model: Any, X: Any = None) -> Any:
             custom_parsers=dict.fromkeys(FOREIGN, parse_classifier),
             options={id(last): {"zipmap": False}},
         )
-    except (RuntimeError, NotImplementedError) as error:
-        # Its converters refuse what they don't know, or some of its parameters.
-        raise refuse("The pipeline", f"has a step that skl2onnx refuses: {str(error).splitlines()[0]}") from error
+    except (RuntimeError, NotImplementedError, IndexError, NameError) as error:
+        # Its converters refuse what they don't know, or some parameters, or stumble over classifiers that transform.
+        names = ", ".join(dict.fromkeys(type(one).__name__ for one in foreign_steps(model))) or type(last).__name__
+        why = f"has a step that skl2onnx refuses, one of {names}: {str(error).splitlines()[0]}"
+        raise refuse("The pipeline", why) from error
     _name_inputs(found.graph, [name for name, _ in types])
+    check_graph(found, model)
     return found
 
 

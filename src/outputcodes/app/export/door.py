@@ -56,6 +56,14 @@ def register() -> None:
     """Make the classifiers of this package known to skl2onnx, so that its own functions convert pipelines with them.
 
     A classifier then has the outputs "label", "scores" and "probabilities", as far as it has such methods.
+
+    >>> from skl2onnx import to_onnx as convert
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> register()
+    >>> found = convert(OutputCodeClassifier("ridge").fit(X, [0, 1, 1]), X, target_opset={"": 18, "ai.onnx.ml": 3})
+    >>> [output.name for output in found.graph.output]
+    ['label', 'scores']
     """
     _room("converters").register()
 

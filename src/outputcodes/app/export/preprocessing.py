@@ -1,7 +1,8 @@
 """The transformers of tables as ONNX operators, in double precision.
 
-skl2onnx has converters for scikit-learn's own, but some of them compute in single precision, or don't know missing
-categories. A missing category is an empty text here, and a date the number of microseconds since 1970.
+skl2onnx has converters for scikit-learn's own, but some of them compute in single precision, don't know missing
+categories, mix single with double precision (PolynomialFeatures) or count the threshold as above it (Binarizer). A
+missing category is an empty text here, and a date the number of microseconds since 1970.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import Binarizer, OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
 
 from outputcodes._ground.text_features import TextFeatures
 from outputcodes.app.export.errors import refuse
@@ -61,9 +62,28 @@ def _scaled(g: Graph, inputs: Inputs, model: StandardScaler) -> str:
     return g("Div", X, model.scale_) if model.with_std else X
 
 
+def _binary(g: Graph, inputs: Inputs, model: Binarizer) -> str:
+    return g.cast(g("Greater", joined(g, inputs), float(model.threshold)))
+
+
+def _products(g: Graph, inputs: Inputs, model: PolynomialFeatures) -> str:
+    # A product of few features is filled up with a feature that is 1, so that all products have as many factors.
+    X = joined(g, inputs)
+    powers, one = model.powers_, model.n_features_in_
+    degree = max(1, int(powers.sum(axis=1).max()))
+    factors = np.full((len(powers), degree), one)
+    for row, power in zip(factors, powers, strict=True):
+        row[: power.sum()] = np.repeat(np.arange(one), power)
+    with_one = g("Concat", X, g.for_each_row(X, np.ones(1)), axis=1)
+    found = g.columns(with_one, factors[:, 0])
+    for t in range(1, degree):
+        found = g("Mul", found, g.columns(with_one, factors[:, t]))
+    return found
+
+
 def _ordinal(g: Graph, inputs: Inputs, model: OrdinalEncoder) -> str:
     codes = []
-    for column, known in zip(_columns(g, inputs), model.categories_, strict=True):
+    for column, known in zip(_columns(g, inputs, model), model.categories_, strict=True):
         # The number of a category is its place; that of a missing one is `encoded_missing_value`.
         values = np.arange(len(known), dtype=np.float64)
         values[[_is_missing(one) for one in known]] = model.encoded_missing_value
@@ -77,7 +97,7 @@ def _one_hot(g: Graph, inputs: Inputs, model: OneHotEncoder) -> str:
     if model.drop is not None or model.handle_unknown == "error":
         raise refuse(model, "drops categories, or refuses unknown ones", "drop=None and handle_unknown='ignore'")
     parts = []
-    for column, known, rare in zip(_columns(g, inputs), model.categories_, _rare(model), strict=True):
+    for column, known, rare in zip(_columns(g, inputs, model), model.categories_, _rare(model), strict=True):
         # The rare ones share the last indicator, with those that are new, if the encoder says so.
         frequent = np.cumsum(~rare) - 1
         shared = rare.any()
@@ -104,10 +124,12 @@ def _as_keys(known: NDArray[Any]) -> list[str]:
     return ["" if _is_missing(one) else str(one) for one in known]
 
 
-def _columns(g: Graph, inputs: Inputs) -> list[Value]:
+def _columns(g: Graph, inputs: Inputs, model: OneHotEncoder | OrdinalEncoder) -> list[Value]:
     """The columns (n, 1) of text."""
     found: list[Value] = []
-    for name, width, _ in inputs:
+    for name, width, kind in inputs:
+        if kind != "text":
+            raise refuse(model, "encodes numbers", "categories as text, such as X.astype(str)")
         found += [name] if width == 1 else [g.columns(name, np.array([j])) for j in range(width)]
     return found
 
@@ -137,6 +159,8 @@ TRANSFORMERS: dict[type, Callable[[Graph, Inputs, Any], str]] = {
     DaysSinceEpoch: _days,
     SimpleImputer: _imputed,
     StandardScaler: _scaled,
+    Binarizer: _binary,
+    PolynomialFeatures: _products,
     OrdinalEncoder: _ordinal,
     OneHotEncoder: _one_hot,
     TextFeatures: words,
@@ -149,4 +173,6 @@ def n_features_of(model: Any) -> int:
         return sum(int((~rare).sum()) + int(rare.any()) for rare in _rare(model))
     if isinstance(model, TextFeatures):
         return len(model.get_feature_names_out())
+    if isinstance(model, PolynomialFeatures):
+        return int(model.n_output_features_)
     return int(model.n_features_in_)

@@ -16,6 +16,15 @@ def export_file(
     """Write the model in a file as an ONNX file, and return its inputs and outputs in words.
 
     `trusted` and `max_bytes` are those of `persistence.load`.
+
+    >>> import tempfile
+    >>> from outputcodes import OutputCodeClassifier
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> model = OutputCodeClassifier("ridge").fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    >>> persistence.save(model, folder / "model.skops")
+    >>> print(export_file(folder / "model.skops", folder / "model.onnx").partition("\\n")[2])
+    inputs: X
+    outputs: label, scores
     """
     target = Path(to)
     if target.suffix.lower() != ".onnx":

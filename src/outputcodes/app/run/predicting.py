@@ -62,6 +62,19 @@ def predict_file(
         As for `persistence.load`.
     **text
         How the file is written, see `tables.read`: encoding, separator, decimal.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from outputcodes.app.run import fit_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "fruit.csv").write_text("mass,class\\n" + "150,apple\\n60,lemon\\n" * 10)
+    >>> _ = fit_file(folder / "fruit.csv", folder / "fruit.skops", learner="ridge")
+    >>> _ = (folder / "new.csv").write_text("mass\\n145\\n71\\n")
+    >>> predict_file(folder / "fruit.skops", folder / "new.csv", folder / "answers.csv")
+    2
+    >>> (folder / "answers.csv").read_text().split()
+    ['prediction', 'apple', 'lemon']
     """
     check_out(out, (".csv", ".csv.gz"), data, model)
     fitted, manifest = persistence.load(model, trusted=trusted, max_bytes=max_bytes)

@@ -57,7 +57,12 @@ def cross_validation(y: ArrayLike, cv: int, seed: int = 0, groups: ArrayLike | N
 
 
 def official(parts: Any, name: str = "split") -> Splits:
-    """Return the split of a column: rows of "train" (or "training", "learn", 0, false) and all others."""
+    """Return the split of a column: rows of "train" (or "training", "learn", 0, false) and all others.
+
+    >>> splits = official(["train", "test", "train"])
+    >>> splits.title, [(train.tolist(), test.tolist()) for train, test in splits.pairs]
+    ('2 rows for training, 1 for the test', [([0, 2], [1])])
+    """
     training = np.isin(np.char.lower(np.asarray(parts, dtype=str)), TRAINING)
     if training.all() or not training.any():
         raise TableError(

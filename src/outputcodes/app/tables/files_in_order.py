@@ -40,6 +40,30 @@ def is_pattern(data: str | Path) -> bool:
     return any(sign in str(data) for sign in "*?[") and not Path(data).exists()
 
 
+def frames_in_turn(paths: list[Path], types: Types, **how: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield each frame of some files with its file; arguments as for `formats.frames`. One of several may be empty."""
+    found = False
+    for path in paths:
+        for frame in _frames_of_one(path, len(paths), types, **how):
+            found = True
+            yield path, frame
+    if not found:
+        raise _none_has_rows(paths)
+
+
+def _frames_of_one(path: Path, n_files: int, types: Types, **how: Any) -> Iterator[Any]:
+    """Yield the frames of one of `n_files` files; one of several may have no rows."""
+    try:
+        yield from frames(path, types, **how)
+    except errors.EmptyTableError:
+        if n_files == 1:
+            raise
+
+
+def _none_has_rows(paths: list[Path]) -> errors.NoRowsError:
+    return errors.NoRowsError(f"None of the files in {paths[0].parent} has rows; name others.")
+
+
 class FilesInOrder:
     """Files with the same columns, of the same format."""
 
@@ -59,30 +83,20 @@ class FilesInOrder:
         if self.sparse:
             columns = [*map(str, feature_range(self.paths)), LABEL]
             return [name for name in columns if name not in set(without)]
-        every = (frame for path in self.paths for frame in self._frames(path, {}, without=without, rows=1))
-        first = next(every, None)
-        if first is None:
-            raise errors.NoRowsError(f"None of the files in {self.paths[0].parent} has rows.")
+        _, first = next(frames_in_turn(self.paths, {}, without=without, rows=1, dialect=self.dialect))
         return [str(name) for name in first.columns]
-
-    def _frames(self, path: Path, types: Types, **how: Any) -> Iterator[Any]:
-        """Yield the frames of a file; one of several files may have no rows."""
-        try:
-            yield from frames(path, types, dialect=self.dialect, **how)
-        except errors.NoRowsError:
-            if len(self.paths) == 1:
-                raise
 
     def blocks(self, types: Types, only: Iterable[str] | None, without: Iterable[str], rows: int) -> Iterator[Any]:
         """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path"."""
         import pandas as pd
 
         expected: Any = None
+        how = {"only": only, "without": without, "rows": rows, "dialect": self.dialect}
         for path, stamp in zip(self.paths, self._stamps, strict=True):
             self._check(path, stamp)
             waiting: list[Any] = []
             start = 1
-            for frame in self._frames(path, types, only=only, without=without, rows=rows):
+            for frame in _frames_of_one(path, len(self.paths), types, **how):
                 expected = self._matched(frame, expected, path, start)
                 start += len(frame)
                 if waiting and sum(map(len, waiting)) + len(frame) > rows:
@@ -93,6 +107,8 @@ class FilesInOrder:
             self._check(path, stamp)
             if waiting:
                 yield _joined(pd, waiting, path)
+        if expected is None:
+            raise _none_has_rows(self.paths)
 
     def _matched(self, frame: Any, expected: Any, path: Path, start: int) -> Any:
         """Refuse a frame with other columns, or columns of another kind, than the first; `start` is its first row."""

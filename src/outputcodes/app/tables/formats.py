@@ -56,6 +56,9 @@ def frames(
     request = Request(types, None if only is None else frozenset(only), frozenset(without), rows, dialect)
     with _named_errors(path, rows):
         if not path.stat().st_size:
+            # A parquet or npy file has a header even if it has no rows: without it, something is lost.
+            if ending in (".parquet", ".npy"):
+                raise errors.DamagedTableError(f"{path} is an empty file; write it again.")
             raise errors.EmptyTableError(f"{path} is an empty file.")
         found = False
         for frame in read(path, request):

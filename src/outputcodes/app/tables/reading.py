@@ -46,6 +46,15 @@ class Table:
         How many rows were left out because they have no label.
     notes : tuple of str
         Sentences on what is unusual: rows and columns left out, and columns whose kind is doubtful.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "fruit.csv"
+    >>> _ = path.write_text("mass,class\\n150,apple\\n60,lemon\\n140,\\n")
+    >>> table = read(path)
+    >>> table.frame.shape, table.target.tolist(), table.unlabelled
+    ((2, 1), ['apple', 'lemon'], 1)
     """
 
     frame: Any

@@ -30,6 +30,11 @@ class Column:
         features of these; "text" is other text, such as identifiers. It is left out of models, and so is "empty".
     categories : tuple of str
         The values of a category, sorted.
+
+    Examples
+    --------
+    >>> Column("skin", "category", ("green", "red"))
+    Column(name='skin', kind='category', categories=('green', 'red'))
     """
 
     name: str

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from outputcodes.app.tables.files_in_order import table_files
-from outputcodes.app.tables.formats import frames
+from outputcodes.app.tables.files_in_order import frames_in_turn, table_files
 from outputcodes.app.tables.request import Dialect, Types
 from outputcodes.app.tables.schema import Schema, as_text
 
@@ -23,8 +22,9 @@ def read_chunks(
 ) -> Iterator[Any]:
     """Yield features in data frames of at most `rows` rows that match `schema`; labels are not needed.
 
-    `path` is a file, a folder of files or a pattern; files are read in the order of their names.
-    For csv, tsv, arff and parquet files, only some blocks are in memory at a time. Rows are numbered from 1.
+    `path` is a file, a folder of files or a pattern; files are read in the order of their names, and some of several
+    may have no rows. For csv, tsv, arff and parquet files, only some blocks are in memory at a time. Rows are numbered
+    from 1.
 
     Examples
     --------
@@ -41,11 +41,10 @@ def read_chunks(
     types: dict[str, Any] = dict.fromkeys(schema.used, "text") | dict.fromkeys(schema.names("number"), "number")
     start = 1
     dialect = Dialect(encoding, separator, decimal)
-    for file in table_files(path):
-        for frame in frames(file, types, only=schema.used, rows=rows, dialect=dialect):
-            frame.index = range(start, start + len(frame))
-            yield schema.conform(frame, file)
-            start += len(frame)
+    for file, frame in frames_in_turn(table_files(path), types, only=schema.used, rows=rows, dialect=dialect):
+        frame.index = range(start, start + len(frame))
+        yield schema.conform(frame, file)
+        start += len(frame)
 
 
 def read_texts(
@@ -68,6 +67,6 @@ def read_texts(
     [['007', 'NA'], ['3']]
     """
     types: Types = {column: "verbatim"}
-    for file in table_files(path):
-        for frame in frames(file, types, only=[column], rows=rows, dialect=Dialect(encoding, separator, decimal)):
-            yield as_text(frame[column])
+    dialect = Dialect(encoding, separator, decimal)
+    for _, frame in frames_in_turn(table_files(path), types, only=[column], rows=rows, dialect=dialect):
+        yield as_text(frame[column])

@@ -16,6 +16,9 @@ from outputcodes.learners.linear.ridge_systems import MOST_GRAM_VALUES, Systems
 from outputcodes.learners.shared import class_weights
 from outputcodes.learners.stream import Array, Matrix, Rows, Stream
 
+# The key of the Gram matrix of all rows; those of classes are 0, 1, … An integer, too, so that a stream can be saved.
+ALL_ROWS = -1
+
 
 class RidgeStream(Stream):
     """Sums over the rows of each class: weights, rows and, unless all columns weigh all rows alike, Gram matrices.
@@ -28,8 +31,8 @@ class RidgeStream(Stream):
         self.centre: Array | None = None
         self.sizes, self.totals = np.zeros(0), np.zeros(0)
         self.sums = np.zeros((0, 0))
-        # The Gram matrix of each class, or that of all rows under None.
-        self.grams: dict[int | None, Array] = {}
+        # The Gram matrix of each class, or that of all rows.
+        self.grams: dict[int, Array] = {}
         self.by_class = True
 
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
@@ -52,8 +55,8 @@ class RidgeStream(Stream):
             self.sizes = np.pad(self.sizes, (0, grown)) + sizes
             self.totals = np.pad(self.totals, (0, grown)) + totals
             self.sums = np.pad(self.sums, ((0, grown), (0, 0))) + sums
-            for key in np.unique(y).tolist() if self.by_class else [None]:
-                own = slice(None) if key is None else np.flatnonzero(y == key)
+            for key in np.unique(y).tolist() if self.by_class else [ALL_ROWS]:
+                own = slice(None) if key == ALL_ROWS else np.flatnonzero(y == key)
                 gram = gram_of_rows(X[own], np.sqrt(mass[own]))
                 self.grams[key] = self.grams[key] + gram if key in self.grams else gram
 
@@ -93,8 +96,8 @@ class StreamSystems(Systems):
     def gram(self, a: NDArray[Any], n_jobs: int | None) -> Array:
         """Return the upper triangle of Σ_r a_r G_r."""
         grams = self.stream.grams
-        if None in grams:
-            return np.asfortranarray(grams[None])
+        if ALL_ROWS in grams:
+            return np.asfortranarray(grams[ALL_ROWS])
         d = self.sums.shape[1]
         total = np.zeros((d, d), order="F")
         for r in np.flatnonzero(a).tolist():

@@ -112,14 +112,14 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         last: list[TrainedCode | None] = [None]
 
         def assess(
-            candidates: Any, share: float = 1.0, seed: Any = None, extra: dict[str, list[Any]] | None = None
+            candidates: Any, share: float | None = None, seed: Any = None, extra: dict[str, list[Any]] | None = None
         ) -> Results:
             candidates = list(candidates)
             if not candidates:
                 raise ValueError("There are no candidates: no fits were performed.")
             # Candidates share no objects with each other or with the user's grid.
             models = [clone(base).set_params(**clone(one, safe=False)) for one in candidates]
-            some = splits if share == 1 else [(part_of(a, share, seed), part_of(b, share, seed)) for a, b in splits]
+            some = splits if share is None else [(part_of(a, share, seed), part_of(b, share, seed)) for a, b in splits]
             task = Task(X, y, some, fit_params, score_params, scoring, self.return_train_score, pairwise)
             total, done = len(candidates) * self.n_splits_, iter(range(len(candidates) * self.n_splits_))
             with progress.phase(type(self).__name__, total, "trainings"):
@@ -271,6 +271,21 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         """Return the logarithms of the class probabilities of the best classifier."""
         return self._best().predict_log_proba(X)
 
+    @available_if(_of_the_best("score_samples"))
+    def score_samples(self, X: Any) -> Any:
+        """Return the scores of rows under the best estimator, such as their log-density."""
+        return self._best().score_samples(X)
+
+    @available_if(_of_the_best("transform"))
+    def transform(self, X: Any) -> Any:
+        """Return X transformed by the best estimator."""
+        return self._best().transform(X)
+
+    @available_if(_of_the_best("inverse_transform"))
+    def inverse_transform(self, X: Any) -> Any:
+        """Return X transformed back by the best estimator."""
+        return self._best().inverse_transform(X)
+
     @available_if(_of_the_best("score"))
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the score of the best classifier by `scoring`, or by its own `score`."""
@@ -314,7 +329,10 @@ def _check_labels(search: Search, y: Any) -> None:
 
 
 def part_of(rows: NDArray[np.intp], share: float, seed: Any) -> NDArray[np.intp]:
-    """Return a share of rows, drawn as scikit-learn's halving does."""
+    """Return a share of rows, drawn as scikit-learn's halving does: all rows, too, are in another order.
+
+    What depends on the order of rows, such as a forest or the inner folds of a decoder, is then the same.
+    """
     drawn: NDArray[np.intp] = resample(rows, replace=False, random_state=seed, n_samples=int(share * len(rows)))
     return drawn
 

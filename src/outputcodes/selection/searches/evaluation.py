@@ -193,8 +193,9 @@ def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, sta
         posed = model.pose(sample.X, sample.y, like=like, rows=fold.rows, **sample.fit_params)
         if like is None and fold.rows is not None:
             held_out = [one.others for one in sample.folds if one.others is not None]
-            y = np.asarray(sample.y)
-            classes = np.unique(y, return_inverse=True)[1] if y.ndim == 1 else np.zeros(len(y), np.intp)
+            classes = np.zeros(n_rows_of(sample.y), np.intp)
+            if np.ndim(sample.y) == 1:
+                classes = np.unique(np.asarray(sample.y), return_inverse=True)[1]
             posed.problem.learner.foresee(posed.problem.data, held_out, classes)
         return Trained(model, model.solve(posed, start), posed)
     if isinstance(model, Booster):
@@ -322,11 +323,8 @@ def _samples(head: Any, task: Task, together: bool) -> Iterator[Sample]:
         if together and head is None:
             folds.append(Fold(number, scored, trained, train, test))
         elif together and _joins(X_train, X_test):
-            joined = (
-                sparse.vstack([X_train, X_test], "csr") if sparse.issparse(X_train) else np.vstack([X_train, X_test])
-            )
-            labels = np.concatenate([np.asarray(part.y) for part in parts])
-            rows = np.arange(len(labels))
+            joined, labels = _joined(X_train, X_test), _joined(*(part.y for part in parts))
+            rows = np.arange(n_rows_of(joined))
             inside, outside = np.split(rows, [n_rows_of(X_train)])
             yield Sample(joined, labels, {}, [Fold(number, scored, trained, inside, outside)])
         else:
@@ -342,6 +340,12 @@ def _rows(X: Any, rows: Rows, columns: Rows | None) -> Any:
 
 def _joins(A: Any, B: Any) -> bool:
     return (sparse.issparse(A) and sparse.issparse(B)) or (isinstance(A, np.ndarray) and isinstance(B, np.ndarray))
+
+
+def _joined(A: Any, B: Any) -> Any:
+    if sparse.issparse(A):
+        return sparse.vstack([A, B], "csr")
+    return np.concatenate([np.asarray(A), np.asarray(B)])
 
 
 def _per_row(value: Any, n: int) -> bool:

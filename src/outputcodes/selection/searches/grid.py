@@ -44,6 +44,8 @@ class GridSearch(Search):
         `Ridge`, by a bound or an estimate for `KernelSVM`, as `BoundSearch` does.
     verbose : int, default=0
         1 shows the trainings and the time left.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Has no effect: trainings are not sent to other processes. It is accepted because `GridSearchCV` has it.
 
     Attributes
     ----------
@@ -78,6 +80,7 @@ class GridSearch(Search):
         cv: Any = None,
         judge: Literal["folds", "leave-one-out"] = "folds",
         verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
         error_score: Any = np.nan,
         return_train_score: bool = False,
     ) -> None:
@@ -93,6 +96,7 @@ class GridSearch(Search):
         )
         self.param_grid = param_grid
         self.judge = judge
+        self.pre_dispatch = pre_dispatch
 
     def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
         evaluate(grid_of(self.estimator, self.param_grid, X, y))
@@ -112,7 +116,7 @@ class RandomSearch(Search):
         The number of candidates.
     random_state : int, RandomState or None
         Seeds the candidates.
-    scoring, n_jobs, refit, cv, judge, verbose, error_score, return_train_score : as in `GridSearch`
+    scoring, n_jobs, refit, cv, judge, verbose, pre_dispatch, error_score, return_train_score : as in `GridSearch`
 
     Examples
     --------
@@ -138,6 +142,7 @@ class RandomSearch(Search):
         cv: Any = None,
         judge: Literal["folds", "leave-one-out"] = "folds",
         verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
         random_state: Any = None,
         error_score: Any = np.nan,
         return_train_score: bool = False,
@@ -155,13 +160,11 @@ class RandomSearch(Search):
         self.param_distributions = param_distributions
         self.n_iter = n_iter
         self.judge = judge
+        self.pre_dispatch = pre_dispatch
         self.random_state = random_state
 
     def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
-        drawn = self.param_distributions
-        if drawn is None:
-            drawn = space_of(self.estimator, X, y).distributions()
-        evaluate(ParameterSampler(drawn, self.n_iter, random_state=self.random_state))
+        evaluate(drawn_from(self.estimator, self.param_distributions, self.n_iter, self.random_state, X, y))
 
 
 # Candidates of a grid that nobody named.
@@ -172,3 +175,12 @@ def grid_of(estimator: Any, param_grid: Any, X: Any, y: Any) -> list[dict[str, A
     """Return the candidates of a grid, or of the estimator's own space."""
     grid = space_of(estimator, X, y).grid(MOST_CANDIDATES) if param_grid is None else param_grid
     return list(ParameterGrid(grid))
+
+
+def drawn_from(
+    estimator: Any, param_distributions: Any, count: int, random_state: Any, X: Any, y: Any
+) -> list[dict[str, Any]]:
+    """Return candidates drawn from distributions, or from the estimator's own space."""
+    if param_distributions is None:
+        param_distributions = space_of(estimator, X, y).distributions()
+    return list(ParameterSampler(param_distributions, count, random_state=random_state))

@@ -1,21 +1,16 @@
-"""HalvingSearch: all candidates on few rows or rounds, then ever fewer candidates on more."""
+"""HalvingSearch and HalvingRandomSearch: successive halving of a grid, or of candidates drawn from distributions."""
 
 from __future__ import annotations
 
-from math import ceil, floor, log
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from outputcodes._ground.choosing import sorting_keys
-from outputcodes._ground.validation import n_rows_of
-from outputcodes.selection.searches.base import Evaluate, Results, Search
-from outputcodes.selection.searches.grid import grid_of
+from outputcodes.selection.searches.grid import drawn_from, grid_of
+from outputcodes.selection.searches.successive import SuccessiveHalving, check_count
 
 
-class HalvingSearch(Search):
+class HalvingSearch(SuccessiveHalving):
     """Search by successive halving; a replacement for `HalvingGridSearchCV`.
 
     All candidates are evaluated on few rows; the best of them, one in `factor`, on `factor` times as many rows, and so
@@ -26,7 +21,7 @@ class HalvingSearch(Search):
     estimator : classifier
     param_grid : dict, list of dicts or None, default=None
         As in `GridSearch`.
-    factor : int, default=3
+    factor : float, default=3
         How many times fewer candidates, and more rows, each iteration has.
     resource : str, default="n_samples"
         What grows: the rows, or an integer parameter of the estimator, such as "n_rounds".
@@ -35,18 +30,33 @@ class HalvingSearch(Search):
         "exhaust" is as many as let the last iteration have nearly all.
     max_resources : "auto" or int, default="auto"
         The most rows of an iteration; "auto" is all.
+    aggressive_elimination : bool, default=False
+        Where there are too few rows for the iterations that the candidates need: True repeats the first iteration, on
+        fewer candidates each time, until the last iteration has at most `factor` of them.
     random_state : int, RandomState or None
         Seeds the choice of rows.
-    scoring, n_jobs, refit, cv, verbose, error_score, return_train_score : as in `GridSearch`
-        One metric; `cv` must return the same folds each time it is asked. `refit` is True or False.
+    refit : bool or function, default=True
+        A function gets `cv_results_` and returns `best_index_`, as the documentation of `HalvingGridSearchCV` says.
+        (scikit-learn 1.9 accepts the function, but does not call it.)
+    return_train_score : bool, default=True
+        False saves the predictions for the training rows, and copies of these rows.
+    scoring, n_jobs, cv, verbose, error_score : as in `GridSearch`
+        `scoring` is one metric.
 
     Attributes
     ----------
     n_resources_, n_candidates_ : list of int
         Of each iteration.
+    n_remaining_candidates_ : int
+        Those that another iteration would have.
+    min_resources_, max_resources_ : int
+        Of the first iteration, and the most that there are.
+    n_iterations_, n_required_iterations_, n_possible_iterations_ : int
+        The iterations that were run, that leave at most `factor` candidates for the last one, and that the resources
+        allow.
     cv_results_ : dict of arrays
-        As in `GridSearch`, with "iter" and "n_resources".
-    best_index_ : int
+        As in `GridSearch`, with "iter" and "n_resources". Ranks are those among all iterations.
+    best_index_, best_params_, best_score_ :
         The best candidate of the last iteration.
 
     Examples
@@ -65,89 +75,123 @@ class HalvingSearch(Search):
         estimator: Any,
         param_grid: Any = None,
         *,
-        factor: int = 3,
+        factor: float = 3,
         resource: str = "n_samples",
         min_resources: int | Literal["exhaust", "smallest"] = "exhaust",
         max_resources: int | Literal["auto"] = "auto",
+        aggressive_elimination: bool = False,
         scoring: Any = None,
         n_jobs: int | None = None,
-        refit: bool = True,
+        refit: Any = True,
         cv: Any = 5,
         verbose: int = 0,
         random_state: Any = None,
         error_score: Any = np.nan,
-        return_train_score: bool = False,
+        return_train_score: bool = True,
     ) -> None:
         super().__init__(
             estimator,
+            factor=factor,
+            resource=resource,
+            min_resources=min_resources,
+            max_resources=max_resources,
+            aggressive_elimination=aggressive_elimination,
             scoring=scoring,
             n_jobs=n_jobs,
             refit=refit,
             cv=cv,
             verbose=verbose,
+            random_state=random_state,
             error_score=error_score,
             return_train_score=return_train_score,
         )
         self.param_grid = param_grid
-        self.factor = factor
-        self.resource = resource
-        self.min_resources = min_resources
-        self.max_resources = max_resources
-        self.random_state = random_state
 
-    # A bound on few rows says little about many.
-    judge = "folds"
+    def _candidates(self, X: Any, y: Any) -> list[dict[str, Any]]:
+        return grid_of(self.estimator, self.param_grid, X, y)
 
-    def _search(self, evaluate: Evaluate, X: Any, y: Any) -> None:
-        candidates, n = grid_of(self.estimator, self.param_grid, X, y), n_rows_of(X)
-        if self.resource != "n_samples" and any(self.resource in one for one in candidates):
-            raise ValueError(f"resource={self.resource!r} is one of the searched parameters; remove it from the grid.")
-        needed = 1 + floor(log(len(candidates), self.factor) + 1e-9)
-        least, most = self._limits(n, len(np.unique(np.asarray(y), axis=0)), needed)
-        possible = 1 + floor(log(most // least, self.factor) + 1e-9)
-        self.n_resources_, self.n_candidates_ = [], []
-        for iteration in range(min(needed, possible)):
-            size = min(self.factor**iteration * least, most)
-            self.n_resources_.append(size)
-            self.n_candidates_.append(len(candidates))
-            more = {"iter": [iteration] * len(candidates), "n_resources": [size] * len(candidates)}
-            if self.resource == "n_samples":
-                results = evaluate(candidates, share=size / n, seed=self.random_state, extra=more)
-            else:
-                candidates = [one | {self.resource: size} for one in candidates]
-                results = evaluate(candidates, extra=more)
-            candidates = [results["params"][i] for i in _best(results, iteration, ceil(len(candidates) / self.factor))]
 
-    def _limits(self, n: int, n_classes: int, needed: int) -> tuple[int, int]:
-        """Return the resources of the first iteration, and the most that there are."""
-        if self.max_resources == "auto" and self.resource != "n_samples":
-            raise ValueError(f"max_resources='auto' is all rows; give the largest {self.resource}.")
-        most = n if self.max_resources == "auto" else int(self.max_resources)
-        if isinstance(self.min_resources, Integral):
-            least = int(self.min_resources)
-        else:
-            least = 2 * self.n_splits_ * n_classes if self.resource == "n_samples" else 1
-            if self.min_resources == "exhaust":
-                least = max(least, most // self.factor ** (needed - 1))
-        if not 0 < least <= most:
-            raise ValueError(f"min_resources={least} must be at least 1 and at most max_resources, {most}.")
-        return least, most
+class HalvingRandomSearch(SuccessiveHalving):
+    """Search by successive halving of candidates drawn at random; a replacement for `HalvingRandomSearchCV`.
+
+    See `HalvingSearch`, with which it shares everything but its candidates.
+
+    Parameters
+    ----------
+    estimator : classifier
+    param_distributions : dict, list of dicts or None, default=None
+        As in `RandomSearch`.
+    n_candidates : "exhaust" or int, default="exhaust"
+        The candidates of the first iteration. "exhaust" is as many as let the last iteration have nearly all rows.
+    min_resources : {"smallest", "exhaust"} or int, default="smallest"
+        As in `HalvingSearch`; "exhaust" needs a number as `n_candidates`.
+    random_state : int, RandomState or None
+        Seeds the candidates and the choice of rows.
+    factor, resource, max_resources, aggressive_elimination, refit, return_train_score : as in `HalvingSearch`
+    scoring, n_jobs, cv, verbose, error_score : as in `HalvingSearch`
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from sklearn.datasets import load_iris
+    >>> from outputcodes import OutputCodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> drawn = {"estimator__alpha": loguniform(1e-3, 1e3)}
+    >>> search = HalvingRandomSearch(OutputCodeClassifier("ridge"), drawn, random_state=0).fit(X, y)
+    >>> search.n_candidates_, search.n_resources_
+    ([5, 2], [30, 90])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any = None,
+        *,
+        n_candidates: int | Literal["exhaust"] = "exhaust",
+        factor: float = 3,
+        resource: str = "n_samples",
+        min_resources: int | Literal["exhaust", "smallest"] = "smallest",
+        max_resources: int | Literal["auto"] = "auto",
+        aggressive_elimination: bool = False,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = 5,
+        verbose: int = 0,
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = True,
+    ) -> None:
+        super().__init__(
+            estimator,
+            factor=factor,
+            resource=resource,
+            min_resources=min_resources,
+            max_resources=max_resources,
+            aggressive_elimination=aggressive_elimination,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            random_state=random_state,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.param_distributions = param_distributions
+        self.n_candidates = n_candidates
+
+    def _candidates(self, X: Any, y: Any) -> list[dict[str, Any]]:
+        count = self.n_candidates
+        if count == "exhaust":
+            count = self.max_resources_ // self.min_resources_
+        return drawn_from(self.estimator, self.param_distributions, count, self.random_state, X, y)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not isinstance(self.factor, Integral) or self.factor < 2:
-            raise ValueError(f"factor={self.factor!r} must be an integer of at least 2.")
-        if not isinstance(self.refit, bool) or isinstance(self.scoring, list | tuple | dict | set):
-            raise ValueError("HalvingSearch compares by one metric: refit is True or False, and scoring one metric.")
-
-    def _best_index(self, results: Results, metric: Any) -> int:
-        return int(_best(results, int(results["iter"].max()), 1)[0])
-
-
-def _best(results: Results, iteration: int, count: int) -> NDArray[np.intp]:
-    """Return the numbers of the best candidates of an iteration, the first ones if they are equal."""
-    own = np.flatnonzero(results["iter"] == iteration)
-    scores = results["mean_test_score"][own]
-    worst = np.nanmin(scores) - 1 if np.isfinite(scores).any() else 0.0
-    order = np.argsort(-sorting_keys(np.where(np.isnan(scores), worst, scores)), kind="stable")
-    return own[order[:count]]
+        check_count("n_candidates", self.n_candidates, ("exhaust",))
+        if self.n_candidates == self.min_resources == "exhaust":
+            raise ValueError(
+                "n_candidates='exhaust' and min_resources='exhaust' depend on each other; set one of them to a number, "
+                "or min_resources='smallest'."
+            )
