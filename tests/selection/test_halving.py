@@ -227,7 +227,6 @@ def test_the_own_space_is_halved_without_distributions():
         ({"scoring": ["accuracy", "f1_macro"]}, "has several metrics"),
         ({"scoring": lambda model, X, y: {"a": 1.0, "b": 2.0}}, "returns several metrics"),
     ],
-    ids=str,
 )
 def test_messages(options, message):
     with pytest.raises(ValueError, match=message):
