@@ -154,6 +154,13 @@ def dense_table() -> tuple[str]:
     return (facts.as_table(["data", "classes", "features", "rows", *systems], body),)
 
 
+def answer_ranks() -> tuple[str]:
+    """Return the mean ranks of the race and of other systems, the best first."""
+    found = sorted(facts.rows("answers_ranks"), key=lambda row: row["mean rank by error"])
+    body = [[row["system"], *(f"{row[f'mean rank by {what}']:.2f}" for what in ("error", "log-loss"))] for row in found]
+    return (facts.as_table(["system", "by error", "by log-loss"], body),)
+
+
 NUMBERS = (
     Entry(
         README,
@@ -206,6 +213,7 @@ NUMBERS = (
         r"The suite passed with Python (\S+) and these versions:\s+(\| for \| oldest versions \|.*?)\n\n",
         oldest_versions,
     ),
+    Entry("docs/race.md", r"(\| system \| by error \|.*?)\n\n", answer_ranks),
     Entry("docs/many-classes.md", r"(\| data \| classes \|.*?)\n\n", dense_table),
 )
 

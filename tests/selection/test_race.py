@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_classificat
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -380,6 +381,25 @@ def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():
     error = np.std(reported) / np.sqrt(len(reported))
     assert abs(np.mean(reported)) < 2 * error
     assert np.mean(leading) < -2 * np.std(leading) / np.sqrt(len(leading))
+
+
+def test_the_reported_error_is_that_of_a_model_of_all_rows():
+    """Nearest neighbours on a chessboard: their error falls with every row, and folds have a fifth of them less."""
+
+    def sample(n, rng):
+        X = rng.random((n, 2))
+        return X, np.floor(4 * X).sum(axis=1).astype(int) % 3
+
+    reported, of_folds = [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        (X, y), (X_new, y_new) = sample(300, rng), sample(4000, rng)
+        race = Race(None, contestants={"nearest": KNeighborsClassifier(1)}, random_state=seed).fit(X, y)
+        true = np.mean(race.predict(X_new) != y_new)
+        reported.append(race.loss_ - true)
+        of_folds.append(race.standings_[0]["loss"] - true)
+    assert abs(np.mean(reported)) < 2 * np.std(reported) / np.sqrt(len(reported))
+    assert np.mean(of_folds) > 2 * np.std(of_folds) / np.sqrt(len(of_folds))
 
 
 def test_an_average_wins_where_members_see_different_features():

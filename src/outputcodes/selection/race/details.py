@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes.selection.race.course import Course
+from outputcodes.selection.race.course import GRACE, Course
 from outputcodes.selection.race.laps import Lap, Standing
 from outputcodes.selection.race.trials import Field, Task
 
@@ -69,6 +69,26 @@ def learning_curve(course: Course, winner: Standing, end: float) -> list[dict[st
         for one in course.measure([winner.entry], lap, end, new=True):
             points.append({"rows": rows, "loss": one.loss, "folds": fold_means(one.losses, course.data, lap.folds)})
     return points
+
+
+def with_fewer_rows(course: Course, one: Standing, end: float) -> Standing | None:
+    """Return where an entry stands with clearly fewer training rows; with half of them, if that must be measured.
+
+    None if there is no time for it before `end`, or the half has too few rows.
+    """
+    known = [
+        other
+        for (entry, lap), other in course.standings.items()
+        if entry == one.entry and APART * lap.rows <= one.lap.rows
+    ]
+    if known:
+        return max(known, key=lambda other: other.lap.rows)
+    half = Lap(one.lap.rows // 2, one.lap.folds)
+    if half.rows < ROWS_OF_A_CLASS * course.data.k:
+        return None
+    # What has begun may go on for a while.
+    begun = end if end == np.inf else end - GRACE * (course.until - course.start)
+    return next(iter(course.measure([one.entry], half, begun, new=True)), None)
 
 
 def without_a_fold(course: Course, members: list[Standing], end: float) -> list[Any] | None:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DRAWS = 300
+# Losses are not believed to fall faster than in proportion to the training rows.
+STEEPEST = 1.0
 
 
 class Estimate(NamedTuple):
@@ -45,3 +47,25 @@ def loss_of_best(losses: NDArray[Any], seed: int = 0) -> Estimate:
     # What was not drawn is about a third of the rows; the interval is that of all rows.
     half = 1.96 * float(np.std(found) * np.sqrt(np.mean(shares)))
     return Estimate(loss, max(0.0, loss - half), loss + half)
+
+
+class Point(NamedTuple):
+    """The loss of trainings on so many rows."""
+
+    rows: int
+    loss: float
+
+
+def on_more_rows(estimate: Estimate, fewer: Point, own: Point, n: int) -> Estimate:
+    """Return the estimate for a training on n rows, where the folds trained on fewer: losses fall like a power of them.
+
+    The power is that between two points of the learning curve, those with the rows of the estimate and with `fewer`.
+
+    >>> on_more_rows(Estimate(0.10, 0.08, 0.12), Point(200, 0.2), Point(400, 0.1), 500)
+    Estimate(loss=0.08, low=0.064, high=0.096)
+    """
+    if fewer.loss <= 0 or own.loss <= 0:
+        return estimate
+    power = np.log(fewer.loss / own.loss) / np.log(own.rows / fewer.rows)
+    factor = (own.rows / n) ** float(np.clip(power, 0.0, STEEPEST))
+    return Estimate(*(round(factor * one, 12) for one in estimate))

@@ -22,8 +22,8 @@ from outputcodes.selection.race.averages import winning_average
 from outputcodes.selection.race.blend import Blend, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants, on_device
 from outputcodes.selection.race.course import Course
-from outputcodes.selection.race.details import laps_of, learning_curve, without_a_fold
-from outputcodes.selection.race.estimate import Estimate, loss_of_best
+from outputcodes.selection.race.details import laps_of, learning_curve, with_fewer_rows, without_a_fold
+from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, on_more_rows
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.laps import Departure, Standing
 from outputcodes.selection.race.on_cluster import ClusterWorkers
@@ -81,8 +81,8 @@ class Race(ClassifierMixin, BaseEstimator):
     winner_ : list of str
         What it consists of.
     loss_, interval_ : float and tuple of float
-        The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows, and
-        corrected for being the best of several.
+        The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows,
+        corrected for being the best of several, and for the rows that folds leave out of their trainings.
     standings_ : list of dict
         The finalists, best first.
     losses_, finalist_losses_ : ndarrays of shape (n_held_out,) and (n_held_out, n_finalists)
@@ -243,6 +243,10 @@ class Race(ClassifierMixin, BaseEstimator):
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
             estimate = _estimate(losses)
+        first, _, trial = fitted[0]
+        if (fewer := with_fewer_rows(course, first, end)) is not None:
+            points = (Point(one.lap.rows, one.loss) for one in (fewer, first))
+            estimate = on_more_rows(estimate, *points, trial.task.rows)
         self._set(course, fitted, estimate, losses, finalists)
         return fitted, probabilities
 
