@@ -121,7 +121,6 @@ CONTESTANTS: dict[str, Contestant] = {
     "stumps": _learner("boosters", "stumps", "dense", PAIRS),
     "decision-tree": Contestant("trees", DecisionTreeClassifier),
     "hist-gradient-boosting": Contestant("boosted trees", HistGradientBoostingClassifier),
-    "boosted-trees": _learner("boosted trees", "boosted-trees", "dense", "one-vs-all"),
     # With a penalty of 0, leaves of rare classes have no bound, and the training may diverge.
     "lightgbm": _foreign("lightgbm", "LGBMClassifier", "kinds", n_jobs=1, verbose=-1, reg_lambda=1.0),
     "xgboost": _foreign(
@@ -130,6 +129,8 @@ CONTESTANTS: dict[str, Contestant] = {
     "catboost": _foreign(
         *("catboost", "CatBoostClassifier", "numbers"), thread_count=1, verbose=False, allow_writing_files=False
     ),
+    # The slower form of gradient-boost: it comes last.
+    "boosted-trees": _learner("boosted trees", "boosted-trees", "dense", "one-vs-all"),
 }
 
 
