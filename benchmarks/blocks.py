@@ -36,8 +36,6 @@ CLASSES, FEATURES, ROWS_PER_FILE = 6, 20, 5_000 if QUICK else 200_000
 FILE_ROWS, ARRAY_ROWS = (40_000, 20_000) if QUICK else (20_000_000, 2_000_000)
 CLUSTER_SHAPE, CLUSTER_BLOCKS = (20_000 if QUICK else 2_000_000, 50), 4
 ROUNDS = 10 if QUICK else 100
-# Memory is back to normal if it is less than this many times what it was.
-MEMORY_BACK = 1.25
 WORK = {"Logistic, one-vs-all": Logistic(), f"{ROUNDS} rounds of stumps, 128 bins": BoostedStumps(ROUNDS, bins=128)}
 
 
@@ -342,7 +340,6 @@ def kills() -> None:
             ),
         }
         usual = {work: min(seconds_of(task) for _ in range(2)) for work, (task, _) in works.items()}
-        before = memory(client)
         while len(table) < count:
             work = list(works)[len(table) % len(works)]
             task, expected = works[work]
@@ -361,26 +358,13 @@ def kills() -> None:
                 continue
             assert np.array_equal(found, expected), f"{work}: the bits differ after a kill"
             table.append({"work": work, "killed after s": after, "seconds": seconds, "usual s": usual[work]})
-        # A new worker has done less than one that was there from the start; once more, so that both have.
-        for task, _ in works.values():
-            task()
-        after = memory(client)
+        memory = [resident(pid) for pid in client.run(os.getpid).values()]
     print_table(table)
-    for process, gigabytes in after.items():
-        assert gigabytes < MEMORY_BACK * before[process], f"{process}: {before[process]} before, {gigabytes} afterwards"
-    held = {f"{process} before GB": gigabytes for process, gigabytes in before.items()}
-    held |= {f"{process} afterwards GB": gigabytes for process, gigabytes in after.items()}
     for work in works:
         own = [row for row in table if row["work"] == work]
-        longest = max(row["seconds"] for row in own)
-        table.append({"work": work, "kills": len(own), "without a kill s": usual[work], "longest s": longest} | held)
+        longest = {"longest s": max(row["seconds"] for row in own), "largest worker afterwards GB": max(memory)}
+        table.append({"work": work, "kills": len(own), "without a kill s": usual[work]} | longest)
     save("blocks_kills", table[count:])
-
-
-def memory(client: Any) -> dict[str, float]:
-    """Return the resident memory of the largest worker and of this process, in GB."""
-    workers = [resident(pid) for pid in client.run(os.getpid).values()]
-    return {"largest worker": max(workers), "client": resident(os.getpid())}
 
 
 def seconds_of(task: Any) -> float:

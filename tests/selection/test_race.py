@@ -1,4 +1,4 @@
-"""The race: what it promises of its laps, its time, its winner and its estimate."""
+"""The race: what it promises of its laps, its time and its winner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_classificat
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,7 +25,6 @@ from outputcodes.selection import Race
 from outputcodes.selection.race.blend import Calibration, greedy_weights, losses_of
 from outputcodes.selection.race.contestants import CONTESTANTS, Entry, build, chosen_contestants
 from outputcodes.selection.race.course import Course
-from outputcodes.selection.race.estimate import loss_of_best
 from outputcodes.selection.race.folds import race_folds
 from outputcodes.selection.race.trials import Field, Trial, scores_of
 from outputcodes.selection.race.views import kinds_of
@@ -129,7 +127,8 @@ def test_a_training_on_a_small_table_is_stopped_too():
     X, y = load_iris(return_X_y=True)
     start = time.monotonic()
     race = Race(10, contestants={"sleeper": Sleeper(), "tree": DecisionTreeClassifier(random_state=0)}).fit(X, y)
-    assert time.monotonic() - start < 10 + 3
+    # The sleeper needs an hour; where little else is at work, the race ends in time.
+    assert time.monotonic() - start < 60
     assert race.winner_ == ["tree"]
 
 
@@ -331,75 +330,6 @@ def test_calibration_is_that_of_the_likeliest_temperature():
     found = Calibration.of(3 * D, y)
     assert found.temperature == pytest.approx(1.5, rel=0.1)
     assert log_loss(y, found(3 * D)) <= log_loss(y, true) + 1e-3
-
-
-def test_the_estimate_of_the_best_of_many_coins_is_that_of_a_coin():
-    """Fifty coins: the luckiest seems good; the estimate must not be deceived. Of a true difference it must know."""
-    rng = np.random.default_rng(0)
-    naive, corrected = [], []
-    for _ in range(20):
-        losses = rng.random((200, 50)) < 0.5
-        naive.append(losses.mean(axis=0).min())
-        corrected.append(loss_of_best(losses).loss)
-    assert np.mean(naive) < 0.44
-    assert np.mean(corrected) == pytest.approx(0.5, abs=0.02)
-    losses[:, 7] = rng.random(200) < 0.1
-    assert loss_of_best(losses).loss == pytest.approx(losses[:, 7].mean(), abs=0.01)
-
-
-def test_the_estimate_of_the_best_of_alike_entries_is_honest():
-    """Entries that err on the same hard rows and differ a little: what is chosen has the error that is estimated."""
-    rng = np.random.default_rng(0)
-    naive, corrected = [], []
-    for _ in range(200):
-        true = rng.uniform(0.2, 0.26, 30)
-        hard, own = rng.random((400, 1)), rng.random((400, 30))
-        losses = np.where(rng.random((400, 30)) < 0.5, hard, own) < true
-        best = losses.mean(axis=0).argmin()
-        naive.append(losses[:, best].mean() - true[best])
-        corrected.append(loss_of_best(losses).loss - true[best])
-    assert np.mean(naive) < -0.02
-    # A little too large, as each bootstrap sample chooses by fewer different rows.
-    assert abs(np.mean(corrected)) < 0.3 * abs(np.mean(naive))
-
-
-def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():
-    """Races on small samples, whose winners are tuned, against many rows that they never saw."""
-
-    def sample(n, rng):
-        X = rng.normal(size=(n, 8))
-        return X, (X[:, 0] + 0.6 * X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
-
-    reported, leading = [], []
-    for seed in range(24):
-        rng = np.random.default_rng(seed)
-        (X, y), (X_new, y_new) = sample(150, rng), sample(4000, rng)
-        race = Race(None, contestants=QUICK, random_state=seed, blend=False).fit(X, y)
-        true = np.mean(race.predict(X_new) != y_new)
-        reported.append(race.loss_ - true)
-        leading.append(race.standings_[0]["loss"] - true)
-    error = np.std(reported) / np.sqrt(len(reported))
-    assert abs(np.mean(reported)) < 2 * error
-    assert np.mean(leading) < -2 * np.std(leading) / np.sqrt(len(leading))
-
-
-def test_the_reported_error_is_that_of_a_model_of_all_rows():
-    """Nearest neighbours on a chessboard: their error falls with every row, and folds have a fifth of them less."""
-
-    def sample(n, rng):
-        X = rng.random((n, 2))
-        return X, np.floor(4 * X).sum(axis=1).astype(int) % 3
-
-    reported, of_folds = [], []
-    for seed in range(24):
-        rng = np.random.default_rng(seed)
-        (X, y), (X_new, y_new) = sample(300, rng), sample(4000, rng)
-        race = Race(None, contestants={"nearest": KNeighborsClassifier(1)}, random_state=seed).fit(X, y)
-        true = np.mean(race.predict(X_new) != y_new)
-        reported.append(race.loss_ - true)
-        of_folds.append(race.standings_[0]["loss"] - true)
-    assert abs(np.mean(reported)) < 2 * np.std(reported) / np.sqrt(len(reported))
-    assert np.mean(of_folds) > 2 * np.std(of_folds) / np.sqrt(len(of_folds))
 
 
 def test_an_average_wins_where_members_see_different_features():

@@ -1,0 +1,80 @@
+"""The error that a race reports is that of its winner on new rows: not that of the luckiest, nor that of fewer rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from outputcodes.selection import Race
+from outputcodes.selection.race.estimate import loss_of_best
+
+QUICK = ["ridge", "decision-tree", "neighbours"]
+
+
+def test_the_estimate_of_the_best_of_many_coins_is_that_of_a_coin():
+    """Fifty coins: the luckiest seems good; the estimate must not be deceived. Of a true difference it must know."""
+    rng = np.random.default_rng(0)
+    naive, corrected = [], []
+    for _ in range(20):
+        losses = rng.random((200, 50)) < 0.5
+        naive.append(losses.mean(axis=0).min())
+        corrected.append(loss_of_best(losses).loss)
+    assert np.mean(naive) < 0.44
+    assert np.mean(corrected) == pytest.approx(0.5, abs=0.02)
+    losses[:, 7] = rng.random(200) < 0.1
+    assert loss_of_best(losses).loss == pytest.approx(losses[:, 7].mean(), abs=0.01)
+
+
+def test_the_estimate_of_the_best_of_alike_entries_is_honest():
+    """Entries that err on the same hard rows and differ a little: what is chosen has the error that is estimated."""
+    rng = np.random.default_rng(0)
+    naive, corrected = [], []
+    for _ in range(200):
+        true = rng.uniform(0.2, 0.26, 30)
+        hard, own = rng.random((400, 1)), rng.random((400, 30))
+        losses = np.where(rng.random((400, 30)) < 0.5, hard, own) < true
+        best = losses.mean(axis=0).argmin()
+        naive.append(losses[:, best].mean() - true[best])
+        corrected.append(loss_of_best(losses).loss - true[best])
+    assert np.mean(naive) < -0.02
+    # A little too large, as each bootstrap sample chooses by fewer different rows.
+    assert abs(np.mean(corrected)) < 0.3 * abs(np.mean(naive))
+
+
+def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():
+    """Races on small samples, whose winners are tuned, against many rows that they never saw."""
+
+    def sample(n, rng):
+        X = rng.normal(size=(n, 8))
+        return X, (X[:, 0] + 0.6 * X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+
+    reported, leading = [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        (X, y), (X_new, y_new) = sample(150, rng), sample(4000, rng)
+        race = Race(None, contestants=QUICK, random_state=seed, blend=False).fit(X, y)
+        true = np.mean(race.predict(X_new) != y_new)
+        reported.append(race.loss_ - true)
+        leading.append(race.standings_[0]["loss"] - true)
+    error = np.std(reported) / np.sqrt(len(reported))
+    assert abs(np.mean(reported)) < 2 * error
+    assert np.mean(leading) < -2 * np.std(leading) / np.sqrt(len(leading))
+
+
+def test_the_reported_error_is_that_of_a_model_of_all_rows():
+    """Nearest neighbours on a chessboard: their error falls with every row, and folds have a fifth of them less."""
+
+    def sample(n, rng):
+        X = rng.random((n, 2))
+        return X, np.floor(4 * X).sum(axis=1).astype(int) % 3
+
+    reported, of_folds = [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        (X, y), (X_new, y_new) = sample(300, rng), sample(4000, rng)
+        race = Race(None, contestants={"nearest": KNeighborsClassifier(1)}, random_state=seed).fit(X, y)
+        true = np.mean(race.predict(X_new) != y_new)
+        reported.append(race.loss_ - true)
+        of_folds.append(race.standings_[0]["loss"] - true)
+    assert abs(np.mean(reported)) < 2 * np.std(reported) / np.sqrt(len(reported))
+    assert np.mean(of_folds) > 2 * np.std(of_folds) / np.sqrt(len(of_folds))
