@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from outputcodes.selection import Race
