@@ -245,8 +245,8 @@ class Race(ClassifierMixin, BaseEstimator):
             estimate = _estimate(losses)
         first, _, trial = fitted[0]
         if (fewer := with_fewer_rows(course, first, end)) is not None:
-            points = (Point(one.lap.rows, one.loss) for one in (fewer, first))
-            estimate = on_more_rows(estimate, *points, trial.task.rows)
+            before, own = (Point(one.lap.rows, one.loss) for one in (fewer, first))
+            estimate = on_more_rows(estimate, before, own, trial.task.rows)
         self._set(course, fitted, estimate, losses, finalists)
         return fitted, probabilities
 
