@@ -1,18 +1,16 @@
 """Rows beyond memory and beyond one machine: parquet files and a Dask cluster.
 
-python benchmarks/blocks.py [files] [dask] [peers] [kills] [--quick]
+python benchmarks/blocks.py [files] [dask] [peers] [--quick]
 
 "files" trains on 20,000,000 × 20 rows of parquet files, within 2 GB of private memory, against arrays (the median of
 three); "dask" trains on 2,000,000 × 50 rows by one worker, and measures the bytes that a pass sends; "peers" boosts
-stumps on the same cluster with xgboost.dask; "kills" ends workers by kill -9 at 20 random moments. Without words, all.
-Files are written to a temporary folder (TMPDIR), about 10 GB with the working files.
+stumps on the same cluster with xgboost.dask. Without words, all. `killed_workers.py` is about workers that die. Files
+are written to a temporary folder (TMPDIR), about 10 GB with the working files.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -24,6 +22,7 @@ from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from common import QUICK, WORDS, interleaved, print_table, save
@@ -221,20 +220,25 @@ def bytes_sent() -> list[dict[str, Any]]:
 
     State of s bytes goes with the task of each of B blocks, through the scheduler. Sums of r bytes go along a tree, at
     most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each task, of
-    a block or of a sum of four, has messages of its own, as a pass with next to no state has.
+    a block or of a sum of four, has messages of its own, as a pass with next to no state has. Passes are measured
+    alone, with state and sums of these sizes, and by the difference between a short and a long training.
     """
     from distributed import Client
 
-    from outputcodes._ground.on_dask import TOGETHER, DaskRows
+    from outputcodes._ground.on_dask import TOGETHER, DaskBlocks, DaskRows
 
     d, table = CLUSTER_SHAPE[1], []
     linear, histograms = 8 * (d + 1) * CLASSES, 8 * d * 129 * 16
     passes = {
-        "Logistic, a gradient": (linear, linear),
-        "stumps, a round": (2 * 8 * (8 * 8 + 2 * d), histograms),
+        "Logistic, a gradient": (linear, linear, (Logistic(tol=1e-1), Logistic(tol=1e-6))),
+        "stumps, a round": (
+            2 * 8 * (8 * 8 + 2 * d),
+            histograms,
+            (BoostedStumps(ROUNDS // 2, bins=128), BoostedStumps(ROUNDS, bins=128)),
+        ),
     }
     with cluster(2) as local, Client(local):
-        X, _ = on_the_workers(2)
+        X, y = on_the_workers(2)
         blocks = DaskRows(X).kept(_own_piece)
         repeats, few = 20, len(blocks.blocks)
 
@@ -253,8 +257,18 @@ def bytes_sent() -> list[dict[str, Any]]:
                 idle.append((loopback() - before) / 0.1)
             return statistics.median(sent - statistics.median(idle) * seconds for sent, seconds in found)
 
+        def trained(learner: Any) -> tuple[int, int]:
+            """The bytes and passes of a training."""
+            with patch.object(DaskBlocks, "_summed", autospec=True, side_effect=DaskBlocks._summed) as summed:
+                before = loopback()
+                OutputCodeClassifier(learner, code="one-vs-all", random_state=0).fit(X, y)
+            return loopback() - before, summed.call_count
+
         per_task = measured(8, 8) / n_tasks(few)
-        for work, (state, result) in passes.items():
+        for work, (state, result, (short, long)) in passes.items():
+            trained(short)  # compiles
+            (few_bytes, few_passes), (many_bytes, many_passes) = trained(short), trained(long)
+            in_training = (many_bytes - few_bytes) / (many_passes - few_passes)
             for workers in (2, 16, 64, 256):
                 # One block per worker, and four of them on the two workers of the measurement.
                 B = few if workers == 2 else workers
@@ -268,6 +282,7 @@ def bytes_sent() -> list[dict[str, Any]]:
                         "sum bytes": result,
                         "bytes by the formula": int(formula),
                         "bytes measured": int(found) if workers == 2 else found,
+                        "bytes per pass of a training": int(in_training) if workers == 2 else "",
                         "bytes per task": int(per_task),
                     }
                 )
@@ -309,88 +324,7 @@ def peers() -> None:
     save("blocks_peers", table)
 
 
-def kills() -> None:
-    """Kill workers at random moments of trainings and of a race; all must end, with the bits of memory."""
-    from distributed import Client
-    from sklearn.datasets import load_digits
-
-    from outputcodes.selection import Race
-
-    rows, features, count = 8_000 if QUICK else 80_000, 20, 4 if QUICK else 20
-    parts = [made(rows // 8, features, number) for number in range(8)]
-    blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
-    digits, rng, table = load_digits(return_X_y=True), np.random.default_rng(0), []
-    race = {"time_limit": None, "contestants": ["ridge", "decision-tree"], "random_state": 0}
-    with cluster(2) as local, Client(local) as client:
-        import dask.array as da
-
-        X = da.from_array(np.concatenate([X for X, _ in parts]), chunks=(rows // 8, features))
-
-        def trained(learner: Any, rows: Any = X) -> np.ndarray:
-            model = OutputCodeClassifier(learner, code="all-pairs", random_state=0)
-            return model.fit(rows, labels).margins(parts[0][0])
-
-        stumps = BoostedStumps(20, bins=64)
-        works = {
-            "Logistic, all-pairs": (lambda: trained(Logistic()), trained(Logistic(), blocks)),
-            "stumps, all-pairs": (lambda: trained(stumps), trained(stumps, blocks)),
-            "a race": (
-                lambda: Race(**race).fit(*digits, cluster=client).predict_proba(digits[0]),
-                Race(**race).fit(*digits).predict_proba(digits[0]),
-            ),
-        }
-        usual = {work: min(seconds_of(task) for _ in range(2)) for work, (task, _) in works.items()}
-        while len(table) < count:
-            work = list(works)[len(table) % len(works)]
-            task, expected = works[work]
-            # One that was killed at the end of the last task may still be among the workers.
-            pids = client.run(os.getpid, on_error="ignore").values()
-            pid, after = int(rng.choice(list(pids))), float(rng.uniform(0, usual[work]))
-            struck = threading.Event()
-            timer = threading.Timer(after, lambda pid=pid, struck=struck: (os.kill(pid, signal.SIGKILL), struck.set()))
-            timer.start()
-            start = time.perf_counter()
-            found = task()
-            seconds = time.perf_counter() - start
-            timer.cancel()
-            whole_again(local, client)
-            if not struck.is_set():
-                continue
-            assert np.array_equal(found, expected), f"{work}: the bits differ after a kill"
-            table.append({"work": work, "killed after s": after, "seconds": seconds, "usual s": usual[work]})
-        memory = [resident(pid) for pid in client.run(os.getpid).values()]
-    print_table(table)
-    for work in works:
-        own = [row for row in table if row["work"] == work]
-        longest = {"longest s": max(row["seconds"] for row in own), "largest worker afterwards GB": max(memory)}
-        table.append({"work": work, "kills": len(own), "without a kill s": usual[work]} | longest)
-    save("blocks_kills", table[count:])
-
-
-def seconds_of(task: Any) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
-def whole_again(local: Any, client: Any) -> None:
-    """Wait for the workers; the nanny of one that is killed while it starts gives up, and another one is asked for."""
-    for _ in range(10):
-        local.scale(2)
-        try:
-            client.wait_for_workers(2, timeout=15)
-            return
-        except TimeoutError:
-            continue
-    raise RuntimeError("The cluster has lost its workers.")
-
-
-def resident(pid: int) -> float:
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(fields["VmRSS"].split()[0]) / 2**20
-
-
-PARTS = {"files": files, "dask": on_dask, "peers": peers, "kills": kills}
+PARTS = {"files": files, "dask": on_dask, "peers": peers}
 
 if __name__ == "__main__":
     if WORDS[:1] == ["--child"]:

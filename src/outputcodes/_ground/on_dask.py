@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -84,6 +85,11 @@ class DaskRows(RowBlocks):
         """Fetch one block after another: for learners that need them here."""
         return (self.client.gather(block) for block in self.blocks)
 
+    def first(self) -> Any:
+        """Return the first row, as a table: a block may be large, and workers check all of it when they keep it."""
+        number = next((number for number, size in enumerate(self.sizes) if size), 0)
+        return self.client.submit(_first_row, self.each, self.blocks[number], number, pure=False).result()
+
     def taken(self, rows: NDArray[np.intp]) -> RowBlocks:
         """Return the blocks of some rows, which ascend; workers take them."""
         own, some = self._own_rows(rows), copy.copy(self)
@@ -132,8 +138,9 @@ class DaskBlocks(Blocks):
     ) -> tuple[Blocks, Sums]:
         """Return new blocks and a combination."""
         combine = combine or Combination()
-        both = self._tasks(_step, work, combine, state=state)
-        made, sums = (self.client.map(_part, both, [place] * len(both), pure=False) for place in (0, 1))
+        made = self._tasks(_step, work, combine, state=state)
+        # What is small goes to any worker that has nothing to do, so the pieces are not taken out of a pair: they stay.
+        sums = self._mapped(_own_sums, made)
         return DaskBlocks(made, self.client, self.run), self._summed(sums, combine)
 
     def each(
@@ -182,10 +189,15 @@ class DaskBlocks(Blocks):
                 self.client.submit(task, block, shared, own, *fixed, pure=False)
                 for block, own in zip(self.blocks, given, strict=True)
             ]
-        n = len(self.blocks)
-        same = ([one] * n for one in (shared, (), *fixed))
-        # All at once: the scheduler takes time per message.
-        tasks: list[Any] = self.client.map(task, self.blocks, *same, pure=False)
+        return self._mapped(task, self.blocks, shared, (), *fixed)
+
+    def _mapped(self, task: Callable[..., Any], blocks: Sequence[Any], *same: Any) -> list[Any]:
+        """Return the task of each block, all at once: the scheduler takes time per message."""
+        # Dask spreads groups of tasks of four blocks or fewer over workers, wherever the blocks are, if the group is
+        # larger than the cluster. So each pass has a name of its own.
+        name = f"{task.__name__}-{uuid4()}"
+        keys = [(name, number) for number in range(len(blocks))]
+        tasks: list[Any] = self.client.map(task, blocks, *([one] * len(blocks) for one in same), key=keys)
         return tasks
 
     def _summed(self, parts: list[Any], combine: Any) -> Any:
@@ -281,7 +293,9 @@ def _aligned(value: Any) -> Any:
 
 
 class _Pieces(list[Any]):
-    """The pieces of a block. Dask must know their size: it takes what is small to other workers."""
+    """The pieces of a block, perhaps with its sums. Dask must know their size: what is small goes to other workers."""
+
+    sums: Any = None
 
 
 @cache
@@ -311,7 +325,7 @@ def _arrays_in(value: Any) -> Iterator[NDArray[Any]]:
         for field in fields(value):
             yield from _arrays_in(getattr(value, field.name))
     elif isinstance(value, tuple | list):
-        for part in value:
+        for part in (*value, getattr(value, "sums", None)):
             yield from _arrays_in(part)
 
 
@@ -326,6 +340,13 @@ def _piece(make: Any, each: Any, block: Any, number: int, start: int) -> list[An
         return _Pieces([make(_aligned(each(block) if n_rows_of(block) else block), start)])
 
 
+def _first_row(each: Any, block: Any, number: int) -> Any:
+    if not n_rows_of(block):
+        return block
+    with naming_block(number):
+        return each(take_rows(block, np.arange(1)))
+
+
 def _some_rows(each: Any, block: Any, number: int, rows: NDArray[np.intp]) -> Any:
     """Some rows of a block, all of which are checked."""
     if n_rows_of(block):
@@ -338,8 +359,8 @@ def _joined(parts: list[Any], combine: Any) -> Any:
     return in_tree(map(_aligned, parts), combine)
 
 
-def _part(both: Any, place: int) -> Any:
-    return both[place]
+def _own_sums(pieces: _Pieces) -> Any:
+    return pieces.sums
 
 
 def _total(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> Sums:
@@ -354,11 +375,13 @@ def _through(pieces: list[Any], state: Any, _: Any, work: Any) -> list[Any]:
         return _Pieces(work(piece, *state) for piece in pieces)
 
 
-def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> tuple[list[Any], Sums]:
+def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> list[Any]:
     pieces, state = _aligned(pieces), _aligned(state)
     with _computing():
         both = [work(piece, *state) for piece in pieces]
-        return _Pieces(piece for piece, _ in both), combine.of_block(pieces, [sums for _, sums in both])
+        made = _Pieces(piece for piece, _ in both)
+        made.sums = combine.of_block(pieces, [sums for _, sums in both])
+        return made
 
 
 def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: list[Any]) -> list[Any]:

@@ -61,11 +61,11 @@ def on_more_rows(estimate: Estimate, fewer: Point, own: Point, n: int) -> Estima
 
     The power is that between two points of the learning curve, those with the rows of the estimate and with `fewer`.
 
-    >>> on_more_rows(Estimate(0.10, 0.08, 0.12), Point(200, 0.2), Point(400, 0.1), 500)
-    Estimate(loss=0.08, low=0.064, high=0.096)
+    >>> on_more_rows(Estimate(0.5, 0.25, 0.75), Point(200, 0.2), Point(400, 0.1), 800)
+    Estimate(loss=0.25, low=0.125, high=0.375)
     """
     if fewer.loss <= 0 or own.loss <= 0:
         return estimate
     power = np.log(fewer.loss / own.loss) / np.log(own.rows / fewer.rows)
     factor = (own.rows / n) ** float(np.clip(power, 0.0, STEEPEST))
-    return Estimate(*(round(factor * one, 12) for one in estimate))
+    return Estimate(*(factor * one for one in estimate))
