@@ -6,7 +6,8 @@ import signal
 import threading
 from contextlib import contextmanager
 
-from outputcodes._ground.on_dask import DaskBlocks, _n_bytes
+from outputcodes._ground.on_dask import DaskBlocks
+from outputcodes._ground.travelling import n_bytes
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def watched_passes(monkeypatch):
     def summed(self, parts, combine, before=DaskBlocks._summed):
         found = before(self, parts, combine)
         # Not those of its pickle: they depend on which arrays came from another process.
-        passes[-1][2] = _n_bytes(found)
+        passes[-1][2] = n_bytes(found)
         return found
 
     monkeypatch.setattr(DaskBlocks, "_tasks", tasks)

@@ -8,15 +8,13 @@ the same bits. Sums go along the tree of `passes.in_tree`; only the last one com
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, one_blas_thread, serially
@@ -24,6 +22,7 @@ from outputcodes._ground.delayed import is_computed_later, is_delayed
 from outputcodes._ground.freed_memory import keep_freed_memory
 from outputcodes._ground.passes import Blocks, Combination, Combine, Sums, in_groups, in_tree
 from outputcodes._ground.row_sequence import BlockKind, RowBlocks, naming_block
+from outputcodes._ground.travelling import aligned, bytes_sent, in_few_bytes, n_bytes
 from outputcodes._ground.validation import n_rows_of, take_rows
 
 # State of a pass goes with every task if that is fewer bytes for all blocks: a task of its own is one more delay.
@@ -159,7 +158,7 @@ class DaskBlocks(Blocks):
 
     def recut(self, make: Callable[..., Iterable[Any]], given: Sequence[tuple[Any, ...]], *state: Any) -> Blocks:
         """Return the blocks of the pieces make(pieces of a block, *given to this block, *state)."""
-        packed = [tuple(map(_packed, own)) for own in given]
+        packed = [tuple(map(in_few_bytes, own)) for own in given]
         return DaskBlocks(self._tasks(_recut, make, state=state, given=packed), self.client, self.run)
 
     def beside(self, other: Blocks, work: Callable[..., Any], *state: Any) -> Blocks:
@@ -171,7 +170,7 @@ class DaskBlocks(Blocks):
         self, work: Callable[..., Any], *state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
         """Return work(pieces of a block, *given to this block, *state) of each block, in order."""
-        found: list[Any] = _aligned(self.client.gather(self._tasks(_collected, work, state=state, given=given)))
+        found: list[Any] = aligned(self.client.gather(self._tasks(_collected, work, state=state, given=given)))
         return found
 
     def by(self, run: Run) -> Blocks:
@@ -182,7 +181,7 @@ class DaskBlocks(Blocks):
         self, task: Callable[..., Any], *fixed: Any, state: Any, given: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
         shared: Any = _State(state)
-        if _bytes_sent(state) * len(self.blocks) > FEW_BYTES:
+        if bytes_sent(state) * len(self.blocks) > FEW_BYTES:
             shared = self.client.submit(_as_it_is, shared, pure=False)
         if given is not None:  # too much, perhaps, for one message
             return [
@@ -204,7 +203,7 @@ class DaskBlocks(Blocks):
         # Neighbours often lie on the same worker, and then only their sum leaves it.
         # `map` of distributed 2025.4.0 and 2025.4.1 does not look for futures inside of lists.
         root = in_groups(parts, TOGETHER, lambda group: self.client.submit(_joined, group, combine, pure=False))
-        return _aligned(root.result())
+        return aligned(root.result())
 
 
 class _State(tuple[Any, ...]):
@@ -239,23 +238,6 @@ def _rows_of(X: Any) -> list[Any]:
     return list(X.to_delayed().ravel())
 
 
-def _packed(value: Any) -> Any:
-    """Labels in as few bytes as they need: they travel with their tasks."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "i" or not value.size:
-        return value
-    return value.astype(np.result_type(np.min_scalar_type(value.min()), np.min_scalar_type(value.max()), np.int8))
-
-
-def _bytes_sent(state: Any) -> int:
-    """Return how many bytes are sent for a state; objects are counted with what they hold."""
-    from distributed.protocol.pickle import dumps
-
-    buffers: list[Any] = []
-    text = dumps(state, buffer_callback=buffers.append)
-    n_bytes: int = len(text) + sum(buffer.raw().nbytes for buffer in buffers)
-    return n_bytes
-
-
 def _as_it_is(value: Any) -> Any:
     return value
 
@@ -264,32 +246,6 @@ def _facts(block: Any, number: int) -> tuple[int, BlockKind]:
     # What is no table, and may have no rows to count, is refused first.
     kind = BlockKind.of(block, number)
     return n_rows_of(block), kind
-
-
-def _aligned(value: Any) -> Any:
-    """Return a value whose arrays lie at multiples of their items' size: what a worker received may lie anywhere.
-
-    NumPy multiplies such arrays by other means, with other last bits.
-
-    >>> odd = np.frombuffer(bytes(17), dtype=np.float64, offset=1, count=2)
-    >>> odd.flags.aligned, _aligned((odd,))[0].flags.aligned
-    (False, True)
-    """
-    if isinstance(value, np.ndarray):
-        return value if value.flags.aligned else value.copy(order="K")
-    if isinstance(value, tuple | list):
-        make = getattr(type(value), "_make", type(value))
-        return make(map(_aligned, value))
-    if sp.issparse(value) and value.format == "csr":
-        parts = value.data, value.indices, value.indptr
-        if all(part.flags.aligned for part in parts):
-            return value
-        return sp.csr_array(tuple(map(_aligned, parts)), shape=value.shape)
-    if is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: getattr(value, field.name) for field in fields(value)}
-        changed = {name: _aligned(one) for name, one in own.items()}
-        return value if all(changed[name] is own[name] for name in own) else replace(value, **changed)
-    return value
 
 
 class _Pieces(list[Any]):
@@ -303,30 +259,7 @@ def _prepare_worker() -> None:
     from dask.sizeof import sizeof
 
     keep_freed_memory()
-    sizeof.register(_Pieces)(_n_bytes)
-
-
-def _n_bytes(value: Any) -> int:
-    """Return the bytes of all arrays in a value; one that several pieces share is counted once.
-
-    >>> shared = np.ones(4)
-    >>> _n_bytes([(shared, None), (np.ones(2, dtype=np.float32), shared)])
-    40
-    """
-    return sum({id(array): array.nbytes for array in _arrays_in(value)}.values())
-
-
-def _arrays_in(value: Any) -> Iterator[NDArray[Any]]:
-    if isinstance(value, np.ndarray):
-        yield value
-    elif sp.issparse(value) and value.format == "csr":
-        yield from (value.data, value.indices, value.indptr)
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from _arrays_in(getattr(value, field.name))
-    elif isinstance(value, tuple | list):
-        for part in (*value, getattr(value, "sums", None)):
-            yield from _arrays_in(part)
+    sizeof.register(_Pieces)(n_bytes)
 
 
 def _computing() -> AbstractContextManager[Any]:
@@ -337,7 +270,7 @@ def _computing() -> AbstractContextManager[Any]:
 
 def _piece(make: Any, each: Any, block: Any, number: int, start: int) -> list[Any]:
     with _computing(), naming_block(number):
-        return _Pieces([make(_aligned(each(block) if n_rows_of(block) else block), start)])
+        return _Pieces([make(aligned(each(block) if n_rows_of(block) else block), start)])
 
 
 def _first_row(each: Any, block: Any, number: int) -> Any:
@@ -356,7 +289,7 @@ def _some_rows(each: Any, block: Any, number: int, rows: NDArray[np.intp]) -> An
 
 
 def _joined(parts: list[Any], combine: Any) -> Any:
-    return in_tree(map(_aligned, parts), combine)
+    return in_tree(map(aligned, parts), combine)
 
 
 def _own_sums(pieces: _Pieces) -> Any:
@@ -364,19 +297,19 @@ def _own_sums(pieces: _Pieces) -> Any:
 
 
 def _total(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> Sums:
-    pieces, state = _aligned(pieces), _aligned(state)
+    pieces, state = aligned(pieces), aligned(state)
     with _computing():
         return combine.of_block(pieces, [work(piece, *state) for piece in pieces])
 
 
 def _through(pieces: list[Any], state: Any, _: Any, work: Any) -> list[Any]:
-    pieces, state = _aligned(pieces), _aligned(state)
+    pieces, state = aligned(pieces), aligned(state)
     with _computing():
         return _Pieces(work(piece, *state) for piece in pieces)
 
 
 def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination) -> list[Any]:
-    pieces, state = _aligned(pieces), _aligned(state)
+    pieces, state = aligned(pieces), aligned(state)
     with _computing():
         both = [work(piece, *state) for piece in pieces]
         made = _Pieces(piece for piece, _ in both)
@@ -385,25 +318,25 @@ def _step(pieces: list[Any], state: Any, _: Any, work: Any, combine: Combination
 
 
 def _each(pieces: list[Any], state: Any, _: Any, work: Any, index: Any, items: list[Any]) -> list[Any]:
-    pieces, state = _aligned(pieces), _aligned(state)
+    pieces, state = aligned(pieces), aligned(state)
     with _computing():
         of_block = index(pieces)
         return [work(of_block, item, *state) for item in items]
 
 
 def _recut(pieces: list[Any], state: Any, own: Any, make: Any) -> list[Any]:
-    pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
+    pieces, state, own = aligned(pieces), aligned(state), aligned(own)
     with _computing():
         return _Pieces(make(pieces, *own, *state))
 
 
 def _beside(pieces: list[Any], state: Any, own: Any, work: Any) -> list[Any]:
-    pieces, state, others = _aligned(pieces), _aligned(state), _aligned(own[0])
+    pieces, state, others = aligned(pieces), aligned(state), aligned(own[0])
     with _computing():
         return _Pieces(work(piece, other, *state) for piece, other in zip(pieces, others, strict=True))
 
 
 def _collected(pieces: list[Any], state: Any, own: Any, work: Any) -> Any:
-    pieces, state, own = _aligned(pieces), _aligned(state), _aligned(own)
+    pieces, state, own = aligned(pieces), aligned(state), aligned(own)
     with _computing():
         return work(pieces, *own, *state)
