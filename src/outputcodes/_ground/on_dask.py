@@ -29,6 +29,9 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 FEW_BYTES = 1 << 16
 # The number of neighbouring sums that one task adds up.
 TOGETHER = 4
+# Dask takes a short task to an idle worker together with all that it reads, unless its name is one of those that split
+# the result of another task (`distributed.scheduler.default-task-durations`).
+NOT_MOVED = "split-stage"
 
 
 def taken(X: Any, whole: bool = False) -> Any:
@@ -138,8 +141,7 @@ class DaskBlocks(Blocks):
         """Return new blocks and a combination."""
         combine = combine or Combination()
         made = self._tasks(_step, work, combine, state=state)
-        # What is small goes to any worker that has nothing to do, so the pieces are not taken out of a pair: they stay.
-        sums = self._mapped(_own_sums, made)
+        sums = self._mapped(_own_sums, made, name=NOT_MOVED)
         return DaskBlocks(made, self.client, self.run), self._summed(sums, combine)
 
     def each(
@@ -190,11 +192,11 @@ class DaskBlocks(Blocks):
             ]
         return self._mapped(task, self.blocks, shared, (), *fixed)
 
-    def _mapped(self, task: Callable[..., Any], blocks: Sequence[Any], *same: Any) -> list[Any]:
+    def _mapped(self, task: Callable[..., Any], blocks: Sequence[Any], *same: Any, name: str = "") -> list[Any]:
         """Return the task of each block, all at once: the scheduler takes time per message."""
         # Dask spreads groups of tasks of four blocks or fewer over workers, wherever the blocks are, if the group is
         # larger than the cluster. So each pass has a name of its own.
-        name = f"{task.__name__}-{uuid4()}"
+        name = f"{name or task.__name__}-{uuid4()}"
         keys = [(name, number) for number in range(len(blocks))]
         tasks: list[Any] = self.client.map(task, blocks, *([one] * len(blocks) for one in same), key=keys)
         return tasks
