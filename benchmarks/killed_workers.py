@@ -12,6 +12,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ def kills() -> None:
     blocks, labels = RowBlocks([X for X, _ in parts]), np.concatenate([y for _, y in parts])
     digits, rng, table = load_digits(return_X_y=True), np.random.default_rng(0), []
     race = {"time_limit": None, "contestants": ["ridge", "decision-tree"], "random_state": 0}
-    with cluster(2) as local, Client(local) as client:
+    with two_workers() as local, Client(local) as client:
         import dask.array as da
 
         X = da.from_array(np.concatenate([X for X, _ in parts]), chunks=(rows // 8, features))
@@ -86,6 +88,17 @@ def kills() -> None:
         table.append({"work": work, "kills": len(own), "without a kill s": usual[work], "longest s": longest})
     table += [{"memory of": who, "before GB": before[who], "afterwards GB": afterwards[who]} for who in before]
     save("blocks_kills", table[count:])
+
+
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    local = cluster(2)
+    try:
+        yield local
+    finally:
+        # Dask looks for a worker that died last, and is not listed any more.
+        with suppress(KeyError):
+            local.close()
 
 
 def seconds_of(task: Any) -> float:

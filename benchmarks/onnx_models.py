@@ -30,10 +30,10 @@ from outputcodes.app import datasets, persistence, tables
 from outputcodes.app.export import NotExportableError, onnx_inputs
 from outputcodes.app.export.classifiers import CLASSIFIERS, FOREIGN
 from outputcodes.app.run import SYSTEMS, build
-from outputcodes.app.run.race.winner import model_of, savable_contestants, view_of
+from outputcodes.app.run.race.winner import model_of, named_contestants, view_of
 from outputcodes.decoders import DECODERS
 from outputcodes.learners import LEARNERS
-from outputcodes.selection import Race
+from outputcodes.selection import CONTESTANTS, Race
 
 SMALL = ["iris", "wine", "glass", "ecoli", "dermatology", "audiology", "soybean", "anneal", "vehicle", "vowel", "yeast"]
 SMALL += ["segmentation", "thyroid", "satimage"]
@@ -62,7 +62,8 @@ def fitted(schema: tables.Schema, learner: str, X: Any, y: Any) -> Any:
     """Return a fitted model for tables."""
     if learner != RACE:
         return build(schema, learner, rows=len(y)).fit(X, y)
-    names = savable_contestants(None, len(schema.classes))
+    # Models of other libraries are refused.
+    names = [name for name in named_contestants(None, len(schema.classes)) if not CONTESTANTS[name].needs]
     race = Race(RACE_SECONDS, contestants=names, n_jobs=1, random_state=0)
     return model_of(race.fit(view_of(schema).transform(X), y), schema)
 

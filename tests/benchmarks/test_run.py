@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import json
 import subprocess
 import sys
@@ -31,6 +33,16 @@ def test_every_script_is_run_and_every_results_file_belongs_to_one():
     assert {path.stem for path in facts.RESULTS.glob("*.json")} - {"two_checkouts"} <= files | {
         f"gpu_{part}" for part in ("sets", "grid", "large", "shares", "objectives")
     }
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda path: path.stem)
+def test_what_a_script_imports_from_the_library_is_there(script):
+    # Many need packages that are not installed, or data, so they are not imported themselves.
+    for node in ast.walk(ast.parse(script.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("outputcodes"):
+            module = importlib.import_module(node.module)
+            for name in (alias.name for alias in node.names):
+                assert hasattr(module, name) or importlib.util.find_spec(f"{node.module}.{name}"), f"{name} is gone"
 
 
 def test_results_say_from_which_commit_when_and_under_which_load(monkeypatch, tmp_path):
