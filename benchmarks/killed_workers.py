@@ -63,8 +63,7 @@ def kills() -> None:
         while len(table) < count:
             work = list(works)[len(table) % len(works)]
             task, expected = works[work]
-            # One that was killed at the end of the last task may still be among the workers.
-            pids = client.run(os.getpid, on_error="ignore").values()
+            pids = client.run(os.getpid).values()
             pid, after = int(rng.choice(list(pids))), float(rng.uniform(0, usual[work]))
             struck = threading.Event()
             timer = threading.Timer(after, lambda pid=pid, struck=struck: (os.kill(pid, signal.SIGKILL), struck.set()))
@@ -108,14 +107,17 @@ def seconds_of(task: Any) -> float:
 
 
 def whole_again(local: Any, client: Any) -> None:
-    """Wait for the workers; the nanny of one that is killed while it starts gives up, and another one is asked for."""
-    for _ in range(10):
+    """Wait until two workers answer: one that was killed at the end of a task may still be listed.
+
+    The nanny of one that is killed while it starts gives up, and another one is asked for.
+    """
+    for _ in range(20):
         local.scale(2)
-        try:
+        with suppress(TimeoutError):
             client.wait_for_workers(2, timeout=15)
-            return
-        except TimeoutError:
-            continue
+            if len(client.run(os.getpid, on_error="ignore")) == 2:
+                return
+        time.sleep(0.5)
     raise RuntimeError("The cluster has lost its workers.")
 
 

@@ -55,7 +55,7 @@ SCRIPTS = {
     "boosting": Script(tuple(f"boosting_{p}" for p in ("rounds", "labels", "large", "growth")), 6),
     "loo_bounds": Script(("loo_bounds",), 9),
     "linear": Script(("linear",), 9),
-    "blocks": Script(tuple(f"blocks_{p}" for p in ("files", "dask", "peers")), 20),
+    "blocks": Script(tuple(f"blocks_{p}" for p in ("files", "dask", "bytes", "peers")), 20),
     "killed_workers": Script(("blocks_kills",), 3),
     "streams": Script(("streams",), 5),
     "kernel_svm": Script(("kernel_svm",), 10),
