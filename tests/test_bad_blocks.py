@@ -237,3 +237,24 @@ def test_folders_and_patterns(tmp_path):
     for rows in (0, 1.5, True):
         with pytest.raises(ValueError, match=f"rows={rows} must be an integer of at least 1, or None"):
             read_blocks(tmp_path, rows=rows)
+
+
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "contains NaN"), (np.inf, "contains infinity")])
+@pytest.mark.parametrize("name", ["ridge", "logistic", "linear-svm", "kernel-svm"])
+def test_a_data_frame_is_refused_with_the_place_as_an_array_is(name, value, words):
+    model, bad = OutputCodeClassifier(name).fit(FRAME, y), FRAME.copy()
+    bad.iloc[120, 2] = value
+    place = "The first is in row {}, column 'c'"
+    for output in (model.predict, lambda rows: OutputCodeClassifier(name).fit(rows, y)):
+        with pytest.raises(ValueError, match=f"^Input X {words}.*{place.format(120)}"):
+            output(bad)
+        with pytest.raises(ValueError, match=f"^In block 1.*Input X {words}.*{place.format(70)}"):
+            output(blocks(bad))
+
+
+@pytest.mark.parametrize("model", [AdaBoostMH(3), AdaBoostMO("one-vs-all", 3), GradientBoost(3)], ids=str)
+def test_stages_of_blocks_are_those_of_their_rows(model):
+    model.fit(X, y)
+    stages = model.staged_decision_function(RowBlocks([FRAME.iloc[:0].to_numpy(), X[:50], X[50:]]))
+    for found, expected in zip(stages, model.staged_decision_function(X), strict=True):
+        np.testing.assert_array_equal(found, expected)

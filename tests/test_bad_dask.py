@@ -93,3 +93,12 @@ def test_other_collections(client):
             model().fit(given, y)
     with pytest.raises(ValueError, match="X is in blocks of rows, and partial_fit takes one batch"):
         model("ridge").partial_fit(rows(), y)
+
+
+def test_an_output_that_is_computed_later_names_the_block():
+    names = list("abcd")
+    trained = OutputCodeClassifier("ridge").fit(pd.DataFrame(X, columns=names), y)
+    bad = changed(np.nan)
+    for table in (rows(bad), dd.from_pandas(pd.DataFrame(bad, columns=names), npartitions=3)):
+        with pytest.raises(ValueError, match=r"^In block 2, with its rows counted from 0: Input X contains NaN"):
+            trained.predict(table).compute(scheduler="sync")

@@ -379,12 +379,12 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         return self.columns_.on_demand(self._check_features(X, estimators_in(self.estimator), reset=False))
 
     def _check_features(self, X: Any, estimators: list[Any], *, reset: bool) -> Any:
-        tags = accepted_input(estimators)
+        tags, own = accepted_input(estimators), all(isinstance(one, Learner) for one in estimators)
         tags.allow_nan |= may_impute(estimators)
         if isinstance(X := taken(X, whole=tags.pairwise), RowBlocks):
-            return X.checked(partial(check_features, self, tags=tags), reset=reset)
-        finite = not (reset and all(isinstance(one, Learner) and one.checks_finite for one in estimators))
-        return check_features(self, X, tags, reset=reset, finite=finite)
+            return X.checked(partial(check_features, self, tags=tags, numbers=own), reset=reset)
+        finite = not (reset and own and all(one.checks_finite for one in estimators))
+        return check_features(self, X, tags, reset=reset, finite=finite, numbers=own)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes for itself and passes on to the estimator."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import one_blas_thread
+from outputcodes._ground.row_sequence import naming_block
 from outputcodes._ground.validation import n_rows_of
 
 
@@ -46,20 +48,32 @@ def lazily(model: Any, method: str, X: Any, columns: NDArray[Any] | None, dtype:
     return da.map_blocks(_outputs, X, there, *given, chunks=(X.chunks[0], (len(columns),)), dtype=dtype, meta=meta)
 
 
-def _outputs(block: Any, model: Any, method: str, width: int | None, dtype: Any) -> NDArray[Any]:
+def _outputs(
+    block: Any, model: Any, method: str, width: int | None, dtype: Any, block_id: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """Dask passes the number of the block as `block_id`."""
     # A block without rows is normal.
     if not n_rows_of(block):
         return np.empty((0,) if width is None else (0, width), dtype=dtype)
-    with one_blas_thread():
+    with one_blas_thread(), nullcontext() if block_id is None else naming_block(block_id[0]):
         found = getattr(model, method)(block)
     dense: NDArray[Any] = found.toarray() if sp.issparse(found) else found
     return dense
 
 
-def _frame(block: Any, model: Any, method: str, columns: NDArray[Any] | None, dtype: Any) -> Any:
+def _frame(
+    block: Any,
+    model: Any,
+    method: str,
+    columns: NDArray[Any] | None,
+    dtype: Any,
+    partition_info: dict[str, Any] | None = None,
+) -> Any:
+    """Dask passes the number of the block in `partition_info`."""
     import pandas as pd
 
-    found = _outputs(block, model, method, None if columns is None else len(columns), dtype)
+    number = None if partition_info is None else (partition_info["number"],)
+    found = _outputs(block, model, method, None if columns is None else len(columns), dtype, number)
     if columns is None:
         return pd.Series(found, index=block.index, dtype=dtype)
     return pd.DataFrame(found, index=block.index, columns=columns)

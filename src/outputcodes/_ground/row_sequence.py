@@ -185,7 +185,8 @@ class RowBlocks:
 
     def joined(self) -> Any:
         """Return all rows as one array, sparse array or data frame."""
-        blocks = list(self)
+        # One without rows was not checked, and may be of another kind.
+        blocks = [block for block in self if n_rows_of(block)] or [self.first()]
         if hasattr(blocks[0], "iloc"):
             import pandas as pd
 

@@ -181,15 +181,20 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bool = True) -> Any:
+def check_features(
+    estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bool = True, numbers: bool = False
+) -> Any:
     """Validate X for `estimator`, recording (`reset`) or comparing feature names and counts.
 
     Arrays and sparse matrices are checked here. Data frames, arrays on a device, and inputs that are no two-dimensional
     arrays, such as text, are passed on unchanged for the estimator to check. Without `finite`, the estimator looks for
-    infinite numbers itself.
+    infinite numbers itself. If it takes only `numbers`, a data frame of them must be finite.
     """
     if not tags.two_d_array or hasattr(X, "columns") or is_on_device(X):
-        return validated(estimator, X, reset=reset, skip_check_array=True)
+        X = validated(estimator, X, reset=reset, skip_check_array=True)
+        if numbers and hasattr(X, "columns") and not tags.allow_nan:
+            _check_finite(estimator, X)
+        return X
     X = validated(
         estimator,
         X,
@@ -201,6 +206,16 @@ def check_features(estimator: Any, X: Any, tags: Any, *, reset: bool, finite: bo
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X is a precomputed kernel and must be square for training; its shape is {X.shape}.")
     return X
+
+
+def _check_finite(estimator: Any, frame: Any) -> None:
+    """Refuse NaN and infinity in a data frame of numbers."""
+    try:
+        X = np.asarray(frame, dtype=np.float64)
+    except (TypeError, ValueError):
+        return
+    with np.errstate(invalid="ignore"), naming_place(frame), naming_learners(estimator):
+        assert_all_finite(X, estimator_name=type(estimator).__name__, input_name="X")
 
 
 def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:

@@ -206,6 +206,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
         """Yield (F_t, M_t) after each round: the margins of the code so far, and that code."""
         check_is_fitted(self)
         X = self._check_features(X, reset=False)
+        X = X.joined() if isinstance(X, RowBlocks) else X
         if self.grows:
             if self.decoder_.needs is not None:
                 raise ValueError(

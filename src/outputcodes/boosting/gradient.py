@@ -201,7 +201,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         return self.validation_fraction is None and not self.warm_start
 
     def with_rounds(self, n_rounds: int) -> Self:
-        """Return the same classifier after its first rounds, at most those that it was to be trained for.
+        """Return the same classifier after its first rounds: all of them, if it stopped before.
 
         >>> from sklearn.datasets import load_iris
         >>> X, y = load_iris(return_X_y=True)
@@ -212,7 +212,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_whole(n_rounds, 1) or n_rounds > self.n_rounds:
-            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the rounds of fit.")
+            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the model's own.")
         first = copy.copy(self)
         first.n_rounds = n_rounds
         first.forest_ = self.forest_.first_rounds(n_rounds)
@@ -288,7 +288,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def _staged_scores(self, X: Any) -> Iterator[Array]:
         check_is_fitted(self)
-        yield from map(_rounded, self.forest_.staged_scores(self._check_features(X, reset=False)))
+        X = self._check_features(X, reset=False)
+        X = X.joined() if isinstance(X, RowBlocks) else X
+        yield from map(_rounded, self.forest_.staged_scores(X))
 
     def _choices(self, F: Array) -> NDArray[np.intp]:
         """Return the numbers of the chosen classes, or what is chosen of each label."""
