@@ -32,6 +32,7 @@ LARGEST_MB = {"whl": 2.0, "gz": 8.0}
 
 WITHOUT_EXTRAS = """
 import sys
+from functools import partial
 from importlib.metadata import version
 import numpy as np
 from sklearn.datasets import load_iris
@@ -67,11 +68,12 @@ def asks_for(extra, call, *arguments):
         raise AssertionError(f"{call} needs no extra {extra}")
 
 
-from outputcodes import app, codes
+from outputcodes import app, codes, selection
 
 asks_for("onnx", to_onnx, model)
 asks_for("skops", app.persistence.save, model, "model.skops")
 asks_for("table", app.datasets.load, "iris")
+asks_for("dask", partial(selection.Race(time_limit=5).fit, cluster="local"), X, y)
 asks_for("plot", codes.plot, model.code_matrix_)
 asks_for("bch", OutputCodeClassifier("ridge", code="bch").fit, np.repeat(X, 9, axis=0), np.arange(9 * len(X)) % 20)
 print("The wheel works without extras:", ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn")))

@@ -57,6 +57,24 @@ def test_frames_have_the_same_columns():
             RowBlocks([FRAME[:50], other])
 
 
+@every_model
+def test_functions_of_blocks_keep_all_rows(model):
+    message = "^In block 1: the function given to through returned 99 rows for 100: it must keep every row"
+    with pytest.raises(ValueError, match=message):
+        model.fit(blocks().through(lambda block: block[-99:]), y)
+    model.fit(blocks(), y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(blocks().through(lambda block: block[-99:]))
+    with pytest.raises(ValueError, match=r"^through takes a function of a block"):
+        blocks().through(np.eye(3))
+
+
+@pytest.mark.parametrize("name", ["table.npy", Path("table.npy")], ids=type)
+def test_names_of_files_are_no_tables(name):
+    with pytest.raises(ValueError, match=r"^X='table.npy' is the name of a file: give its values, or read it by"):
+        OutputCodeClassifier("ridge").fit(name, y)
+
+
 @pytest.mark.parametrize("block", [None, 3.5, y, "text", np.ones((2, 2, 2))], ids=str)
 def test_a_block_is_a_table(block):
     with pytest.raises(ValueError, match=r"^Block 1 is .*; a block is a table of rows and columns"):

@@ -86,6 +86,7 @@ def test_other_collections(client):
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=2)
     for given, message in (
         (bag.from_sequence([1, 2]), "^X is Bag; give a Dask array, a Dask DataFrame, or a list of delayed tables"),
+        ([delayed(X), X], "^X is a list of delayed tables and of ndarray: make all of its items delayed"),
         ([rows(), rows()], "^X is a list of Array; give a Dask array, a Dask DataFrame, or a list of delayed tables"),
         (frame["a"], "X has 1 dimensions; a table of rows and columns has 2"),
     ):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
@@ -32,21 +33,23 @@ def same_stumps(one, other):
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("feature", "threshold", "left", "right"))
 
 
-def test_stumps_have_the_bits_of_the_blocks_in_memory(client):
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
+def test_stumps_have_the_bits_of_the_blocks_in_memory(client, weight):
     # With zeros, so that blocks leave rows out.
     code = np.array([[1, 0, -1, -1, 1, -1, 0, 1, 1, -1], [-1, 1, 0, -1, -1, -1, 0, 1, 0, 0]]).T
     code = np.column_stack([code, np.where(np.arange(10) < 5, 1, -1), np.where(np.arange(10) % 3, 1, -1)])
     learner = BoostedStumps(3, bins=8, validation_fraction=0.2)
     there, here = (OutputCodeClassifier(learner, code=code, random_state=0) for _ in range(2))
-    there.fit(da.from_array(X, chunks=(SIZES, 64)), da.from_array(y, chunks=200), sample_weight=WEIGHT)
-    here.fit(RowBlocks(split(X)), y, sample_weight=WEIGHT)
+    there.fit(da.from_array(X, chunks=(SIZES, 64)), da.from_array(y, chunks=200), sample_weight=weight)
+    here.fit(RowBlocks(split(X)), y, sample_weight=weight)
     assert same_stumps(there, here)
 
 
-@pytest.mark.parametrize("weight", [None, "weights"])
-def test_boosters_have_the_bits_of_the_blocks_in_memory(client, weight):
-    weight = None if weight is None else WEIGHT
-    there, here = (AdaBoostMO("one-vs-all", 3, bins=8, validation_fraction=0.2, random_state=0) for _ in range(2))
+@pytest.mark.parametrize("booster", [AdaBoostMO("one-vs-all"), AdaBoostMH()], ids=str)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
+def test_boosters_have_the_bits_of_the_blocks_in_memory(client, booster, weight):
+    booster.set_params(n_rounds=3, bins=8, validation_fraction=0.2, random_state=0)
+    there, here = clone(booster).set_params(n_jobs=2), booster
     there.fit(da.from_array(X, chunks=(SIZES, 64)), y, weight)
     here.fit(RowBlocks(split(X)), y, weight)
     assert np.array_equal(there.margins(X), here.margins(X))

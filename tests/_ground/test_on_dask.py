@@ -25,6 +25,25 @@ def test_one_row_is_fetched_to_see_what_rows_are_like(client):
     assert DaskRows(blocks[:1]).first().empty
 
 
+def test_tasks_that_read_sums_are_never_stolen_with_the_rows(client, monkeypatch):
+    from dask.utils import key_split
+    from distributed.stealing import fast_tasks
+
+    from outputcodes._ground.on_dask import DaskRows
+
+    named, plain = [], client.map
+
+    def noting(task, *arguments, key):
+        named.extend((task.__name__, key_split(one)) for one in key)
+        return plain(task, *arguments, key=key)
+
+    monkeypatch.setattr(client, "map", noting)
+    DaskRows([dask.delayed(np.ones)((3, 2))] * 2).kept(_own_piece).step(_grown)
+    names = [name for task, name in named if task == "_own_sums"]
+    assert len(names) == 2
+    assert set(names) <= fast_tasks
+
+
 @pytest.fixture
 def undisturbed():
     """A cluster that takes tasks to other workers by its first decision alone."""

@@ -5,13 +5,17 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
 from outputcodes import OutputCodeClassifier
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes.app import run, tables
+from outputcodes.app.run.fitting_blocks import trains_on_blocks
+from outputcodes.app.run.systems import SYSTEMS
 from outputcodes.app.tables import errors, read_blocks
-from outputcodes.learners import Logistic, Ridge
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, GradientBoost
+from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, LinearSVM, Logistic, Ridge
 
 rng = np.random.default_rng(0)
 CLASS = rng.integers(0, 3, 700)
@@ -36,20 +40,43 @@ def written(folder, kind, frame):
 NUMBERS = pd.DataFrame(X, columns=list("abcd")).assign(target=CLASS)
 
 
+WEIGHT = rng.integers(0, 3, 700).astype(float)
+LEARNERS = [Ridge(), Logistic(), LinearSVM(), BoostedStumps(3, bins=8), ColumnTree(max_depth=3), BoostedTrees(3)]
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "libsvm"])
-@pytest.mark.parametrize("learner", [Ridge(), Logistic()], ids=str)
-def test_files_give_the_bits_of_their_rows_in_memory(tmp_path, kind, learner):
-    written(tmp_path / kind, kind, NUMBERS)
-    table = read_blocks(tmp_path / kind, {"npy": "4", "libsvm": None}.get(kind, "target"))
+def test_files_give_their_rows(tmp_path, kind):
+    table = read_blocks(written(tmp_path, kind, NUMBERS), {"npy": "4", "libsvm": None}.get(kind, "target"))
     assert table.frames.sizes == [200, 3, 297, 200]
     assert np.array_equal(np.asarray(table.target, dtype=float), CLASS)
-    for code in ("one-vs-all", "all-pairs"):
-        files = OutputCodeClassifier(learner, code=code).fit(table.frames.through(lambda f: f.to_numpy()), table.target)
-        blocks = RowBlocks([X[rows] for rows in PARTS])
-        memory = OutputCodeClassifier(learner, code=code).fit(blocks, CLASS)
-        assert np.allclose(np.concatenate([block.to_numpy() for block in table.frames]), X, rtol=1e-14)
-        if kind != "libsvm":  # written with sixteen digits
-            assert np.array_equal(files.coef_, memory.coef_)
+    found = np.concatenate([block.to_numpy() for block in table.frames])
+    assert np.allclose(found, X, rtol=1e-14)
+    assert kind == "libsvm" or np.array_equal(found, X)  # libsvm is written with sixteen digits
+
+
+@pytest.mark.parametrize("code", ["one-vs-all", "all-pairs"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
+def test_files_give_the_bits_of_their_rows_in_memory(tmp_path, code, learner, weight):
+    table = read_blocks(written(tmp_path, "parquet", NUMBERS), "target")
+    frames, here = table.frames.through(lambda f: f.to_numpy()), RowBlocks([X[rows] for rows in PARTS])
+    model = OutputCodeClassifier(learner, code=code, random_state=0)
+    memory = clone(model).fit(here, CLASS, sample_weight=weight).margins(X)
+    for n_jobs in (1, 2):
+        files = clone(model).set_params(n_jobs=n_jobs).fit(frames, table.target.astype(int), sample_weight=weight)
+        assert np.array_equal(files.margins(X), memory)
+
+
+@pytest.mark.parametrize("booster", [GradientBoost(3), AdaBoostMO(n_rounds=3, bins=8), AdaBoostMH(3, bins=8)], ids=str)
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
+def test_boosters_have_the_bits_of_rows_in_memory(tmp_path, booster, weight):
+    table = read_blocks(written(tmp_path, "parquet", NUMBERS), "target")
+    frames, here = table.frames.through(lambda f: f.to_numpy()), RowBlocks([X[rows] for rows in PARTS])
+    memory = clone(booster).set_params(random_state=0).fit(here, CLASS, weight)
+    for n_jobs in (1, 2):
+        files = clone(booster).set_params(random_state=0, n_jobs=n_jobs)
+        files.fit(frames, table.target.astype(int), weight)
+        assert np.array_equal(files.decision_function(X), memory.decision_function(X))
 
 
 def test_blocks_have_at_most_the_rows_asked_for_and_lie_in_one_file(tmp_path):
@@ -89,11 +116,25 @@ def test_a_model_of_a_folder_is_that_of_its_rows_in_one_file(tmp_path):
     assert np.array_equal(predicted, whole.predict(frame))
 
 
+@pytest.mark.parametrize("learner", [name for name in trains_on_blocks() if name in SYSTEMS])
+def test_systems_train_on_folders_without_joining_them(tmp_path, monkeypatch, learner):
+    folder, out, params = written(tmp_path / "parts", "csv", NUMBERS), tmp_path / "m.skops", {"n_rounds": 5}
+    monkeypatch.delattr(RowBlocks, "joined")
+    model, summary = run.fit_file(str(folder), out, learner=learner, params=params)
+    monkeypatch.undo()
+    NUMBERS.to_csv(tmp_path / "whole.csv", index=False)
+    whole, other = run.fit_file(str(tmp_path / "whole.csv"), tmp_path / "w.skops", learner=learner, params=params)
+    assert np.allclose(model.decision_function(NUMBERS), whole.decision_function(NUMBERS), atol=1e-6)
+    assert summary.keys() == other.keys()
+    assert run.predict_file(out, str(folder), tmp_path / "predicted.csv") == 700
+
+
 def test_a_large_file_is_read_in_blocks(tmp_path, monkeypatch):
     NUMBERS.to_parquet(tmp_path / "t.parquet")
     assert not run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "ridge")
     monkeypatch.setattr(run.fitting_blocks, "LARGE_FILE", 1000)
     assert run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "ridge")
+    assert run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "gradient-boost")
     assert not run.fitting_blocks.reads_blocks(str(tmp_path / "t.parquet"), "kernel-svm")
 
 
@@ -128,6 +169,14 @@ def test_files_that_differ_are_refused_by_name(tmp_path, change, error, message)
         read_blocks(tmp_path)
 
 
+def test_errors_of_predict_name_the_row_in_its_file(tmp_path):
+    folder, out = written(tmp_path / "parts", "csv", NUMBERS), tmp_path / "m.skops"
+    run.fit_file(str(folder), out, learner="ridge")
+    NUMBERS.iloc[:5].assign(b=["1", "2", "word", "4", "5"]).to_csv(folder / "part3.csv", index=False)
+    with pytest.raises(errors.WrongKindError, match=r"part3.csv: column 'b' must hold a number .* row 3 has 'word'"):
+        run.predict_file(out, str(folder), tmp_path / "predicted.csv", rows=2)
+
+
 def test_folders_and_patterns_without_tables(tmp_path):
     with pytest.raises(errors.NoSuchTableError, match="has no tables"):
         read_blocks(tmp_path)
@@ -141,11 +190,11 @@ def test_folders_and_patterns_without_tables(tmp_path):
         read_blocks(tmp_path / "*.csv", "kind")
     with pytest.raises(
         ValueError,
-        match=r"name a learner \(--learner\); boosted-trees, linear-svm, logistic, ridge, stumps, tree train on blocks",
+        match=r"name a learner \(--learner\); boosted-trees, .*, tree, adaboost-mh, .*gradient-boost train on blocks",
     ):
         run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops")
-    with pytest.raises(ValueError, match="needs one table in memory"):
-        run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops", learner="gradient-boost")
+    with pytest.raises(ValueError, match=r"learner='svc' needs one table in memory.* or choose one .*gradient-boost"):
+        run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops", learner="svc")
     np.save(tmp_path / "flat.npy", np.ones(3))
     with pytest.raises(errors.DamagedTableError, match=r"flat.npy holds an array of shape \(3,\)"):
         tables.read(tmp_path / "flat.npy", "0")

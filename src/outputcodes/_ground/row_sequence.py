@@ -156,9 +156,13 @@ class RowBlocks:
         return Blocks(made, serially, files)
 
     def through(self, each: Callable[[Any], Any]) -> RowBlocks:
-        """Return the same blocks, each passed through a function when it is read."""
-        before, other = self.each, copy.copy(self)
-        other.each = lambda block: each(before(block))
+        """Return the same blocks, each passed through a function when it is read; it must keep all rows."""
+        if not callable(each):
+            raise ValueError(
+                f"through takes a function of a block, such as a transformer's transform, not {type(each)}."
+            )
+        other = copy.copy(self)
+        other.each = partial(_passed_on, self.each, each)
         return other
 
     def checked(self, check: Callable[..., Any], *, reset: bool) -> RowBlocks:
@@ -194,6 +198,17 @@ class RowBlocks:
         if isinstance(blocks[0], list):
             return [row for block in blocks for row in block]
         return sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def _passed_on(before: Callable[[Any], Any], each: Callable[[Any], Any], block: Any) -> Any:
+    given = before(block)
+    made = each(given)
+    if n_rows_of(made) != n_rows_of(given):
+        raise ValueError(
+            f"the function given to through returned {n_rows_of(made)} rows for {n_rows_of(given)}: it must keep every "
+            "row, in place. Leave rows out before, together with their labels."
+        )
+    return made
 
 
 class TakenRows(RowBlocks):

@@ -24,8 +24,7 @@ def bytes_sent(state: Any) -> int:
 
     buffers: list[Any] = []
     text = dumps(state, buffer_callback=buffers.append)
-    n_bytes: int = len(text) + sum(buffer.raw().nbytes for buffer in buffers)
-    return n_bytes
+    return len(text) + sum(buffer.raw().nbytes for buffer in buffers)
 
 
 def aligned(value: Any) -> Any:

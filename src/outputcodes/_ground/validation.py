@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -79,6 +80,15 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
         raise ValueError(
             f"X is {f'a list of {kind}s' if one is not X else f'a {kind}'}, which {type(estimator).__name__} does not "
             "read: give one table, such as X.compute(), or train on Dask by OutputCodeClassifier or GradientBoost."
+        )
+    if isinstance(X, list | tuple) and any(map(is_delayed, X)):
+        kinds = sorted({type(one).__name__ for one in X if not is_delayed(one)})
+        raise ValueError(
+            f"X is a list of delayed tables and of {', '.join(kinds)}: make all of its items delayed, by dask.delayed."
+        )
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(
+            f"X={str(X)!r} is the name of a file: give its values, or read it by outputcodes.app.tables.read_blocks."
         )
     if isinstance(X, list | tuple) and X and all(len(getattr(one, "shape", ())) == 2 for one in X):
         raise ValueError(
@@ -232,15 +242,20 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
             "numpy.concatenate(parts)."
         )
     labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)
-    # NaN differs from itself; the NA of pandas can't be compared.
-    if labels.dtype == object and any(v is None or type(v).__name__ == "NAType" or v != v for v in labels):
-        raise ValueError(MISSING_LABELS)
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
+    if any_missing(labels):
         raise ValueError(MISSING_LABELS)
     check_length(X, labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     return labels
+
+
+def any_missing(labels: NDArray[Any]) -> bool:
+    """Return whether some label is None, NaN or NA."""
+    # NaN differs from itself; the NA of pandas can't be compared.
+    if labels.dtype == object:
+        return any(label is None or type(label).__name__ == "NAType" or label != label for label in labels)
+    return bool(labels.dtype.kind == "f" and np.isnan(labels).any())
 
 
 def check_length(X: Any, labels: NDArray[Any]) -> None:

@@ -15,7 +15,14 @@ from outputcodes._ground.drawn_code import MatrixCode
 from outputcodes._ground.first_batch import FirstBatch
 from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.targets import OneLabel, indicates_labels
-from outputcodes._ground.validation import NoStreamError, as_seed, check_targets, check_weight, take_rows
+from outputcodes._ground.validation import (
+    NoStreamError,
+    any_missing,
+    as_seed,
+    check_targets,
+    check_weight,
+    take_rows,
+)
 from outputcodes._ground.words import listed
 from outputcodes.decoders.base import Decoder
 from outputcodes.decoders.classifier import DecodingClassifier, decoder_for
@@ -120,6 +127,19 @@ def _refuse_unless_possible(model: StreamingClassifier) -> bool:
     return True
 
 
+def _check_named_classes(classes: Any) -> NDArray[Any]:
+    """Return the classes that a caller names, in sorted order; at least two."""
+    named = np.asarray(classes)
+    if named.ndim != 1:
+        raise ValueError(f"classes={classes!r} must be a list of all labels, such as ['a', 'b', 'c'].")
+    if any_missing(named):
+        raise ValueError(f"classes={classes!r} has a missing label (None, NaN or NA): leave it out.")
+    known: NDArray[Any] = np.unique(named)
+    if len(known) < 2:
+        raise ValueError(f"classes={classes!r} must name at least two classes.")
+    return known
+
+
 class StreamingClassifier(DecodingClassifier):
     """Base of the classifiers with `partial_fit`; they write the three methods at the end."""
 
@@ -185,7 +205,10 @@ class StreamingClassifier(DecodingClassifier):
         if first or state is None:
             state = self._started(learner, X, labels, weight, classes)
         elif classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
-            raise ValueError(f"classes has {unknown[:5].tolist()}, which were not among those of the first call.")
+            remedy = (
+                "name all of them in the first call" if state.complete else "leave classes out: the code grows by y"
+            )
+            raise ValueError(f"classes has {unknown[:5].tolist()}, which no call before had: {remedy}.")
         state.stream.check(X)
         numbers = state.numbers(X, labels, weight)
         targets, code = sorted_code(state)
@@ -205,7 +228,7 @@ class StreamingClassifier(DecodingClassifier):
     def _started(
         self, learner: Any, X: Any, labels: NDArray[Any], weight: Array | None, classes: ArrayLike | None
     ) -> StreamState:
-        known = np.unique(labels if classes is None else np.asarray(classes))
+        known = np.unique(labels) if classes is None else _check_named_classes(classes)
         if len(known) < 2:
             raise ValueError(
                 f"The first batch has only the class {known.tolist()}: name all classes, partial_fit(X, y, classes=…), "

@@ -135,15 +135,22 @@ def test_what_is_read_is_not_written_over(run, fruit, model, tmp_path):
     as_model.symlink_to(fruit)
     as_table = tmp_path / "model.csv"
     as_table.symlink_to(model)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    part = folder / "1.csv"
+    part.write_bytes(fruit.read_bytes())
     before = fruit.read_bytes(), model.read_bytes()
     for words in [
         ("predict", model, fruit, "--out", fruit),
+        ("predict", model, folder, "--out", part),
+        ("predict", model, folder / "*.csv", "--out", part),
         ("predict", model, fruit, "--out", as_table),
         ("fit", fruit, "--out", as_model),
     ]:
         done = run(*words)
         assert (done.code, "is the file that is read" in done.err) == (2, True), done.err
     assert (fruit.read_bytes(), model.read_bytes()) == before
+    assert part.read_bytes() == before[0]
     done = run("compare", "--exhaustive", fruit, "--out", fruit)
     assert (done.code, "is a file: name a folder" in done.err) == (2, True), done.err
     done = run("compare", "--exhaustive", fruit, "--test", fruit)

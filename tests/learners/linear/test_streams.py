@@ -208,8 +208,22 @@ def test_what_is_refused():
         start.partial_fit(X[:1], ["z"])
     assert np.array_equal(start.classes_, np.unique(y))
     start.partial_fit(X[50:60], y[50:60])
-    with pytest.raises(ValueError, match=r"classes has \['z'\], which were not among those of the first call"):
+    with pytest.raises(
+        ValueError, match=r"classes has \['z'\], which no call before had: name all of them in the first"
+    ):
         start.partial_fit(X[:1], ["a"], classes=["a", "z"])
+    grows = OutputCodeClassifier("ridge").partial_fit(X[rows], y[rows])
+    with pytest.raises(ValueError, match=r"classes has \['z'\], which no call before had: leave classes out"):
+        grows.partial_fit(X[:1], ["a"], classes=["a", "z"])
+    for classes, message in [
+        ("ab", r"classes='ab' must be a list of all labels"),
+        ([["a"], ["b"]], r"classes=\[\['a'\], \['b'\]\] must be a list of all labels"),
+        (["a", "a"], r"classes=\['a', 'a'\] must name at least two classes"),
+        (["a", "b", None], r"classes=\['a', 'b', None\] has a missing label"),
+        ([0.0, 1.0, np.nan], r"classes=\[0.0, 1.0, nan\] has a missing label"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            OutputCodeClassifier("ridge").partial_fit(X[rows], y[rows], classes=classes)
     with pytest.raises(ValueError, match=r"The first batch has only the class \['a'\]: name all classes"):
         OutputCodeClassifier("ridge").partial_fit(X[:2], ["a", "a"])
     for model, reason in [
@@ -217,7 +231,10 @@ def test_what_is_refused():
         (OutputCodeClassifier(LogisticRegression()), r"LogisticRegression has no partial_fit and can't learn from"),
         (OutputCodeClassifier("ridge", probability="softmax"), r"probability='softmax' is fitted to margins of held"),
         (OutputCodeClassifier("ridge", decoder="likelihood"), r"Likelihood learns from margins of all rows"),
-        (OutputCodeClassifier("ridge", code="decoc"), r"is made from data, which partial_fit has not seen yet"),
+        *(
+            (OutputCodeClassifier("ridge", code=code), r"is made from data, which partial_fit has not seen yet")
+            for code in ("decoc", "forest", "ecoc-one", "designed")
+        ),
         (OutputCodeClassifier(SGDClassifier(), variant="single-call"), r"SingleCall can't learn from batches"),
     ]:
         assert not hasattr(model, "partial_fit")

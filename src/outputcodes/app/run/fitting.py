@@ -17,16 +17,15 @@ from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.words import quoted
 from outputcodes._kernel_machines.device.backend import check_device
 from outputcodes.app import persistence
-from outputcodes.app.run.fitting_blocks import fit_blocks, reads_blocks
+from outputcodes.app.run.fitting_blocks import facts_of_code, fit_blocks, reads_blocks
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
 from outputcodes.app.run.race.winner import LEFT_TO_SAVE, RACE_SECONDS, facts_of, model_of, never_tested, race_on
 from outputcodes.app.run.sources import open_table
-from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name, uses_device
+from outputcodes.app.run.systems import SYSTEMS, build, default_name, uses_device
 from outputcodes.app.run.tuning import tuned_parameters
 from outputcodes.app.tables import Table
 from outputcodes.bounds import hamming_error_bound
-from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.codes import CODES, min_distance
 from outputcodes.decoders.classifier import DecodingClassifier
 from outputcodes.diagnostics import column_errors
@@ -63,7 +62,7 @@ def fit_file(
     ----------
     data : str
         A file, or the name of a data set. A folder of files, a pattern such as "parts/*.parquet", and a file of more
-        than 512 MB are read in blocks: a learner that `takes_blocks` trains on them without holding all rows.
+        than 512 MB are read in blocks: what `takes_blocks` trains on them without holding all rows.
     out : path
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params
@@ -155,13 +154,9 @@ def fit_file(
         )
         model.set_params(**best)
     model.fit(table.frame, labels)
-    final = model[-1]
     if notes := [*table.notes, *sorted_as_text(table, [code])]:
         facts["notes"] = notes
-    if isinstance(final, OutputCodeClassifier):
-        # These probabilities decode in place of the decoder.
-        decodes = probability if probability in ("likelihood", "coupling") else decoder
-        facts |= {"code": code or DEFAULT.code, "decoder": decodes or model[-1].default_decoder()}
+    facts |= facts_of_code(model[-1], code, decoder, probability)
     if class_weight is not None:
         facts["class_shares"] = class_shares(table, class_weight)
     return _saved(model, training_summary(model, table, **facts), table, out)

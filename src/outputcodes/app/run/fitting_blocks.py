@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from outputcodes.app import tables
-from outputcodes.app.run.systems import DEFAULT, build, default_name
+from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
 from outputcodes.app.tables.unusual import unlabelled_rows
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.learners import LEARNERS
@@ -31,12 +31,13 @@ def reads_blocks(data: str, learner: str | None) -> bool:
 
 
 def trains_on_blocks() -> list[str]:
-    """Return the names of the learners that train on blocks of rows.
+    """Return the names of the learners and systems that train on blocks of rows.
 
     >>> trains_on_blocks()
-    ['boosted-trees', 'linear-svm', 'logistic', 'ridge', 'stumps', 'tree']
+    ['boosted-trees', 'linear-svm', 'logistic', 'ridge', 'stumps', 'tree', 'adaboost-mh', ...]
     """
-    return sorted(name for name, make in LEARNERS.items() if make().takes_blocks)
+    learners = sorted(name for name, make in LEARNERS.items() if make().takes_blocks)
+    return learners + sorted(name for name, system in SYSTEMS.items() if system.takes_blocks)
 
 
 def fit_blocks(
@@ -62,20 +63,24 @@ def fit_blocks(
     table = tables.read_blocks(data, target, **{name: value for name, value in reading.items() if name != "group"})
     model = build(table.schema, learner, code, decoder, rows=len(table.target), **how)
     before, final = model[0], model[-1]
-    if not isinstance(final, OutputCodeClassifier):
+    if learner in SYSTEMS and not SYSTEMS[learner].takes_blocks:
         raise ValueError(
-            f"learner={learner!r} needs one table in memory, and {data} is read in blocks: join its files, or choose a "
-            f"binary learner: {', '.join(LEARNERS)}."
+            f"learner={learner!r} needs one table in memory, and {data} is read in blocks: join its files, or choose "
+            f"one that trains on blocks: {', '.join(trains_on_blocks())}."
         )
     before.fit(table.sample.frame, table.sample.target.to_numpy())
     final.fit(table.frames.through(before.transform), table.target)
-    decodes = how["probability"] if how["probability"] in ("likelihood", "coupling") else decoder
-    facts: dict[str, Any] = {
-        "learner": learner or default_name(),
-        "code": code or DEFAULT.code,
-        "data": Path(data).name,
-    }
-    facts |= {"decoder": decodes or final.default_decoder(), "rows": len(table.target)}
+    facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name, "rows": len(table.target)}
+    facts |= facts_of_code(final, code, decoder, how["probability"])
     if table.unlabelled:
         facts["notes"] = [unlabelled_rows(table.unlabelled)]
     return model, table, facts
+
+
+def facts_of_code(final: Any, code: str | None, decoder: str | None, probability: str | None) -> dict[str, str]:
+    """Return the names of the code and of the decoder of a model, where it has them."""
+    if not isinstance(final, OutputCodeClassifier):
+        return {}
+    # These probabilities decode in place of the decoder.
+    decodes = probability if probability in ("likelihood", "coupling") else decoder
+    return {"code": code or DEFAULT.code, "decoder": decodes or final.default_decoder()}

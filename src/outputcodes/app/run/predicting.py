@@ -76,7 +76,7 @@ def predict_file(
     >>> (folder / "answers.csv").read_text().split()
     ['prediction', 'apple', 'lemon']
     """
-    check_out(out, (".csv", ".csv.gz"), data, model)
+    check_out(out, (".csv", ".csv.gz"), model, *tables.table_files(data))
     fitted, manifest = persistence.load(model, trusted=trusted, max_bytes=max_bytes)
     schema = manifest.schema
     if schema is None:

@@ -42,10 +42,11 @@ EXACT_UP_TO, BINS = 5_000, 128
 
 @dataclass(frozen=True)
 class System:
-    """A classifier that needs no code: how to make one, and how a plan treats it."""
+    """A classifier that needs no code: how to make one, how a plan treats it, and whether it trains on blocks."""
 
     make: Callable[[], Any]
     planning: Planning = field(default_factory=Planning)
+    takes_blocks: bool = False
 
     def __call__(self) -> Any:
         """Return a new classifier."""
@@ -61,11 +62,11 @@ SYSTEMS: dict[str, System] = {
     "decision-tree": System(DecisionTreeClassifier, Planning(quick=True, cost=10, unsuited=many_classes)),
     # Its predictions are then those with the largest score, of which probabilities can be made.
     "svc": System(lambda: SVC(break_ties=True), Planning(quick=True, cost=25, unsuited=KERNEL)),
-    "gradient-boost": System(GradientBoost, Planning(quick=True, cost=28)),
+    "gradient-boost": System(GradientBoost, Planning(quick=True, cost=28), takes_blocks=True),
     "hist-gradient-boosting": System(HistGradientBoostingClassifier, Planning(cost=50, unsuited=BOOSTING)),
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=KERNEL)),
-    "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=BOOSTING)),
-    "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=BOOSTING)),
+    "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=BOOSTING), takes_blocks=True),
+    "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=BOOSTING), takes_blocks=True),
     "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING)),
     "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING)),
     "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING)),

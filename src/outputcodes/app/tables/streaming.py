@@ -39,11 +39,15 @@ def read_chunks(
     if rows < 1:
         raise ValueError(f"rows={rows} must be at least 1.")
     types: dict[str, Any] = dict.fromkeys(schema.used, "text") | dict.fromkeys(schema.names("number"), "number")
-    start = 1
+    start, first_rows = 1, dict[Path, int]()
     dialect = Dialect(encoding, separator, decimal)
     for file, frame in frames_in_turn(table_files(path), types, only=schema.used, rows=rows, dialect=dialect):
-        frame.index = range(start, start + len(frame))
-        yield schema.conform(frame, file)
+        # An error names the row in its file.
+        in_file = start - first_rows.setdefault(file, start) + 1
+        frame.index = range(in_file, in_file + len(frame))
+        chunk = schema.conform(frame, file)
+        chunk.index = range(start, start + len(frame))
+        yield chunk
         start += len(frame)
 
 

@@ -56,7 +56,7 @@ class ClusterWorkers:
         try:
             from distributed import Client, LocalCluster
         except ImportError as reason:
-            raise ValueError("A race on a cluster needs Dask: pip install outputcodes[dask].") from reason
+            raise ImportError("A race on a cluster needs Dask: pip install outputcodes[dask].") from reason
         if isinstance(cluster, Client):
             client = cluster
         elif self._own:
