@@ -24,7 +24,8 @@ def bytes_sent(state: Any) -> int:
 
     buffers: list[Any] = []
     text = dumps(state, buffer_callback=buffers.append)
-    return len(text) + sum(buffer.raw().nbytes for buffer in buffers)
+    sent: int = len(text) + sum(buffer.raw().nbytes for buffer in buffers)
+    return sent
 
 
 def aligned(value: Any) -> Any:
