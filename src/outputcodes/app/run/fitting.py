@@ -62,7 +62,7 @@ def fit_file(
     ----------
     data : str
         A file, or the name of a data set. A folder of files, a pattern such as "parts/*.parquet", and a file of more
-        than 512 MB are read in blocks: what `takes_blocks` trains on them without holding all rows.
+        than 512 MB are read in blocks: learners and systems that take these train without holding all rows.
     out : path
         A file whose name ends in .skops.
     learner, code, decoder, probability, class_weight, params

@@ -60,14 +60,14 @@ def fit_blocks(
         )
     if reading.get("group") is not None:
         raise ValueError(f"group={reading['group']!r} (--group {reading['group']}) is for folds of a table in memory.")
-    table = tables.read_blocks(data, target, **{name: value for name, value in reading.items() if name != "group"})
-    model = build(table.schema, learner, code, decoder, rows=len(table.target), **how)
-    before, final = model[0], model[-1]
     if learner in SYSTEMS and not SYSTEMS[learner].takes_blocks:
         raise ValueError(
             f"learner={learner!r} needs one table in memory, and {data} is read in blocks: join its files, or choose "
             f"one that trains on blocks: {', '.join(trains_on_blocks())}."
         )
+    table = tables.read_blocks(data, target, **{name: value for name, value in reading.items() if name != "group"})
+    model = build(table.schema, learner, code, decoder, rows=len(table.target), **how)
+    before, final = model[0], model[-1]
     before.fit(table.sample.frame, table.sample.target.to_numpy())
     final.fit(table.frames.through(before.transform), table.target)
     facts: dict[str, Any] = {"learner": learner or default_name(), "data": Path(data).name, "rows": len(table.target)}
