@@ -221,8 +221,7 @@ def bytes_sent() -> None:
     State of s bytes goes with the task of each of B blocks, through the scheduler. Sums of r bytes go along a tree, at
     most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each task, of
     a block or of a sum of four, has messages of its own, as a pass with next to no state has. Passes are measured
-    alone, with state and sums of these sizes, and in a training: the median, as Dask takes a block to an idle worker now
-    and then.
+    alone, with state and sums of these sizes, and in a training: the median, as Dask may take a block to an idle worker.
     """
     from distributed import Client
 
@@ -236,8 +235,7 @@ def bytes_sent() -> None:
     }
     with cluster(2) as local, Client(local):
         X, y = on_the_workers(2)
-        blocks = DaskRows(X).kept(_own_piece)
-        repeats, few = 20, len(blocks.blocks)
+        repeats = 20
 
         def n_tasks(n_blocks: int) -> int:
             return n_blocks if n_blocks == 1 else n_blocks + n_tasks(-(-n_blocks // TOGETHER))
@@ -272,9 +270,12 @@ def bytes_sent() -> None:
             sent, seconds = np.diff(marks, axis=0).T
             return float(np.median(sent - when_idle * seconds)), int(sent.sum())
 
+        # First, as Dask learns how long tasks take, and passes alone are short.
+        trainings = [of_a_training(learner) for _, _, learner in passes.values()]
+        blocks = DaskRows(X).kept(_own_piece)
+        few = len(blocks.blocks)
         per_task = measured(8, 8) / n_tasks(few)
-        for work, (state, result, learner) in passes.items():
-            in_training, of_all = of_a_training(learner)
+        for (work, (state, result, _)), (in_training, of_all) in zip(passes.items(), trainings, strict=True):
             for workers in (2, 16, 64, 256):
                 # One block per worker, and four of them on the two workers of the measurement.
                 B = few if workers == 2 else workers
