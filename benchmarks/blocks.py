@@ -221,7 +221,7 @@ def bytes_sent() -> None:
     State of s bytes goes with the task of each of B blocks, through the scheduler. Sums of r bytes go along a tree, at
     most B - 1 of them between workers, and the last one to the scheduler and from there to the client. Each task, of
     a block or of a sum of four, has messages of its own, as a pass with next to no state has. Passes are measured
-    alone, with state and sums of these sizes, and in a training: the median, as Dask may move a block to an idle worker.
+    alone, with state and sums of these sizes, and in a training: the median, as Dask may move a block now and then.
     """
     from distributed import Client
 
