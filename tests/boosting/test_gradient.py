@@ -186,12 +186,36 @@ def test_missing_values_are_a_side_of_their_own():
 
 def test_nothing_to_ask_about():
     y = np.array([0, 0, 0, 1, 2] * 4)
-    model = GradientBoost(5, random_state=0).fit(np.zeros((20, 2)), y)
+    with pytest.warns(UserWarning, match="no question that gains anything"):
+        model = GradientBoost(5, random_state=0).fit(np.zeros((20, 2)), y)
     assert model.n_rounds_ == 0
     np.testing.assert_array_equal(model.predict(np.ones((3, 2))), 0)
     np.testing.assert_array_equal(model.feature_importances_, 0)
     learner = OutputCodeClassifier(BoostedTrees(5), code="one-vs-all").fit(np.zeros((20, 2)), y)
     np.testing.assert_array_equal(learner.predict(np.ones((3, 2))), 0)
+
+
+@pytest.mark.parametrize("size", [2.0**-150, 2.0**150])
+def test_only_the_ratio_of_weights_and_penalty_counts(size):
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).integers(1, 4, 150).astype(float)
+    for labels in (y, np.column_stack([y == 0, y == 2])):
+        one = GradientBoost(10, l2=0.5, random_state=0).fit(X, labels, weight)
+        other = GradientBoost(10, l2=0.5 * size, random_state=0).fit(X, labels, weight * size)
+        np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    one, other = (
+        OutputCodeClassifier(
+            BoostedTrees(10, l2=0.5 * factor), class_weight={c: (1 + c) * factor for c in range(3)}, random_state=0
+        ).fit(X, y)
+        for factor in (1.0, size)
+    )
+    np.testing.assert_array_equal(one.margins(X), other.margins(X))
+
+
+def test_more_leaves_than_rows_take_no_memory():
+    X, y = load_iris(return_X_y=True)
+    many, enough = (GradientBoost(5, max_leaves=leaves, random_state=0).fit(X, y) for leaves in (10**9, 150))
+    np.testing.assert_array_equal(many.decision_function(X), enough.decision_function(X))
 
 
 def test_labels_on_their_own():
@@ -227,6 +251,8 @@ def test_a_class_weight_is_a_sample_weight():
         ({"l2": -1}, "l2=-1 must be 'auto' or a positive number"),
         ({"sketch": 0}, "sketch=0 must be an integer of at least 1, or a code"),
         ({"max_bins": 256}, "max_bins=256 must be an integer from 2 to 255"),
+        ({"validation_fraction": "a"}, "validation_fraction='a' must be None or a number between 0 and 1"),
+        ({"sketch": codes.Tree()}, r"sketch=Tree\(\) is made from data: give a code that is not"),
         ({"validation_fraction": 1}, "validation_fraction=1 must be None or a number between 0 and 1"),
         ({"monitor": "x"}, "monitor='x' must be 'loss' or 'error'"),
         ({"class_weight": "balance"}, "class_weight='balance' must be 'balanced', a mapping"),

@@ -38,7 +38,10 @@ def test_a_race_on_a_cluster_is_that_of_this_process_also_if_workers_are_killed(
     stop, rng = threading.Event(), np.random.default_rng(int(both))
 
     def kill():
-        for _ in range(2):
+        for number in range(2):
+            if number:  # a worker that is killed while it starts is not started again
+                client.wait_for_workers(2, timeout=60)
+                time.sleep(0.5)
             if stop.wait(rng.uniform(0.2, 1.0)):
                 return
             pids = list(client.run(os.getpid).values())

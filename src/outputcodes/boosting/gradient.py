@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self
 
@@ -67,7 +68,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     min_rows : int, default=1
         The smallest number of rows in a leaf.
     l2 : float or "auto", default="auto"
-        The penalty on the values of leaves; "auto" is 10 / k² for k classes, and 1 for labels.
+        The penalty on the values of leaves; "auto" is 10 / k² for k classes, and 1 for labels. It is compared with sums
+        of weights: with weights far below 1, it holds the trees back.
     sketch : int or Code, default=6
         What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
         drawn again if it is random. With at most this many classes the tree sees all gradients.
@@ -174,14 +176,15 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         seed = as_seed(self.random_state)
         strata = np.zeros_like(labels) if targets.multilabel else labels
         fraction = self.validation_fraction if known_forest is None else None  # those held out have joined
+        width = len(targets.classes) if code is None else code.shape[1]
+        settings = checked_settings(self, 10.0 / width**2 if code is None else 1.0, *X.shape)
         train, held = set_aside(np.arange(len(labels)), strata, fraction, seed)
         loss: BoostedLoss
         if code is None:
-            loss = Multinomial(labels, weight, len(targets.classes), train)
+            loss = Multinomial(labels, weight, width, train)
         else:
             loss = LogisticColumns(labels, weight, code.astype(np.float64), train)
-        settings = checked_settings(self, 10.0 / loss.width**2 if code is None else 1.0, *X.shape)
-        sketches = self._sketches(loss.width, seed)
+        sketches = self._sketches(width, seed)
         how = self.max_bins, categorical_mask(self.categorical_features, X.shape[1])
         n_jobs = check_n_jobs(self.n_jobs)
         data = bin_blocks(X, X, *how, most_bins=len(rows)) if blocks else bin_features(X, *how, n_jobs=n_jobs)
@@ -191,6 +194,13 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         base = loss.base if known_forest is None else known_forest.base
         self.forest_ = BoostedForest(base, [*earlier, *boosted.trees], X.shape[1])
         self.n_rounds_ = len(self.forest_.roots)
+        if not self.n_rounds_:
+            warnings.warn(
+                "GradientBoost found no question that gains anything, and predicts the shares of the classes: features "
+                "may be constant, min_rows or l2 too large, or a few weights so large that no other row counts.",
+                UserWarning,
+                stacklevel=2,
+            )
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}
         return self
@@ -319,6 +329,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         """Return the function from a round to the code that its tree sees, (m, width)."""
         if isinstance(self.sketch, Code):
             code = self.sketch
+            if code.needs_problem:
+                raise ValueError(f"sketch={code!r} is made from data: give a code that is not, such as codes.Dense().")
             return lambda t: code.draw(width, random_state=_round_seed(seed, t)).matrix().T.astype(np.float32)
         if not is_whole(self.sketch, 1):
             raise ValueError(

@@ -21,14 +21,14 @@ def moved(state, width, m=4):
     given = np.pad(steps, behind)
     state.advance(order, segments, LeafValues(given, np.exp(given), given), Sketch(np.pad(sketch, behind), G, h))
     F = state.base + steps[np.repeat([0, 1, 2], np.diff(segments).ravel())][np.argsort(order)]
-    return F, sketch, G, h, order, segments
+    return F, sketch, G / state.weight_unit, h / state.weight_unit, order, segments
 
 
 def stepped(state, tree):
     """The Newton steps of three leaves."""
     values = LeafValues(*np.empty((3, 3, state.lanes), np.float32))
     nothing = Sketch(np.empty((0, state.lanes), np.float32), np.empty((N, 0), np.float32), np.empty(N, np.float32))
-    state.step(tree, range(3), RATE, L2, values, nothing)
+    state.step(tree, range(3), RATE, L2 * state.weight_unit, values, nothing)
     return values.steps
 
 

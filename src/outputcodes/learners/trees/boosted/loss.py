@@ -17,6 +17,16 @@ Floats = NDArray[np.float32]
 SUM, FIND, TAKE = 1, 2, 4
 
 
+def in_units(weight: NDArray[np.float64]) -> tuple[Floats, float]:
+    """Return weights in single precision, and the power of two by which they were multiplied: the largest is about 1.
+
+    >>> in_units(np.array([2.0**200, -(2.0**199)]))[0]
+    array([ 1. , -0.5], dtype=float32)
+    """
+    unit = 2.0 ** -float(np.round(np.log2(np.abs(weight).max())))
+    return (weight * unit).astype(np.float32), unit
+
+
 class BoostedLoss:
     """A loss of the scores of all rows, which the steps of leaves change.
 
@@ -26,11 +36,14 @@ class BoostedLoss:
         The scores before the first round.
     y : ndarray of shape (n,)
     weight : ndarray of float32, shape (n,)
+    weight_unit : float
+        What the given weights were multiplied by; so is the penalty.
     """
 
     base: NDArray[np.float64]
     y: Rows
     weight: Floats
+    weight_unit: float
 
     @property
     def width(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -26,6 +26,8 @@ Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
 # Rounds on all rows after those that held some out, as a share of these.
 FINISH = 0.2
+# No leaf moves with this penalty, and its square is a number of single precision.
+LARGEST_L2 = 1e18
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def boost(
     Watched rows are too good to be only watched: a share `FINISH` of the rounds is added on all rows. Without watched
     rows all rounds are run.
     """
+    settings = replace(settings, l2=min(settings.l2 * loss.weight_unit, LARGEST_L2))
     with threads(n_jobs) as run:
         work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs), np.zeros(0))
         if isinstance(data, BinnedBlocks):

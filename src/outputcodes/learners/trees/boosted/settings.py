@@ -58,7 +58,8 @@ def checked_settings(estimator: Any, l2: float, n: int = 1, d: int = 1) -> Setti
     return Settings(
         n_rounds=int(estimator.n_rounds),
         learning_rate=float(estimator.learning_rate),
-        max_leaves=usual_leaves(n) if _is_auto(estimator.max_leaves) else int(estimator.max_leaves),
+        # With one row per leaf, nothing is left to part.
+        max_leaves=usual_leaves(n) if _is_auto(estimator.max_leaves) else min(int(estimator.max_leaves), max(n, 2)),
         max_depth=np.iinfo(np.int64).max if depth is None else int(depth),
         min_rows=int(estimator.min_rows),
         l2=l2 if _is_auto(estimator.l2) else float(estimator.l2),
