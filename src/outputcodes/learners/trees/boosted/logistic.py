@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss, in_units
+from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss, near_one
 from outputcodes.learners.trees.boosted.multinomial import FAST, LONGEST
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
@@ -37,7 +37,7 @@ class LogisticColumns(BoostedLoss):
     """
 
     def __init__(self, y: Rows, weight: NDArray[np.float64], signed: NDArray[np.float64], rows: Rows) -> None:
-        self.y, (self.weight, of_rows), (self.signed, of_signs) = y, in_units(weight), in_units(signed)
+        self.y, (self.weight, of_rows), (self.signed, of_signs) = y, near_one(weight), near_one(signed)
         self.weight_unit = of_rows * of_signs
         of_class = np.bincount(y[rows], weight[rows], len(signed))
         plus, minus = of_class @ np.maximum(signed, 0), of_class @ np.maximum(-signed, 0)

@@ -17,10 +17,10 @@ Floats = NDArray[np.float32]
 SUM, FIND, TAKE = 1, 2, 4
 
 
-def in_units(weight: NDArray[np.float64]) -> tuple[Floats, float]:
+def near_one(weight: NDArray[np.float64]) -> tuple[Floats, float]:
     """Return weights in single precision, and the power of two by which they were multiplied: the largest is about 1.
 
-    >>> in_units(np.array([2.0**200, -(2.0**199)]))[0]
+    >>> near_one(np.array([2.0**200, -(2.0**199)]))[0]
     array([ 1. , -0.5], dtype=float32)
     """
     unit = 2.0 ** -float(np.round(np.log2(np.abs(weight).max())))

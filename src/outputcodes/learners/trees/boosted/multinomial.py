@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss, in_units
+from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss, near_one
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -43,7 +43,7 @@ class Multinomial(BoostedLoss):
     """
 
     def __init__(self, y: Rows, weight: NDArray[np.float64], k: int, rows: Rows) -> None:
-        self.y, (self.weight, self.weight_unit) = y, in_units(weight)
+        self.y, (self.weight, self.weight_unit) = y, near_one(weight)
         share = np.bincount(y[rows], weight[rows], k)
         # A class whose rows are all held out, or a given class without rows, still has a probability.
         self.base = np.log((share + 1e-3 * share.sum() / k) / (share.sum() * (1 + 1e-3)))
