@@ -1,4 +1,4 @@
-"""A vector of eight float64 or sixteen float32 as a type of numba's, which compiled code loads and combines at once.
+"""A vector of eight float64, sixteen float32 or four int64 as a type of numba's, which compiled code combines at once.
 
 A loop over eight entries becomes scalar code, half as fast; a value of this type stays in vector registers. The order
 in which lanes are added is fixed: results don't depend on the width of the processor's registers. No lane may be NaN.
@@ -18,8 +18,9 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
-# One cache line, and one register of AVX-512; narrower processors take two or four instructions.
-LANES, SINGLE_LANES = 8, 16
+# One cache line, and one register of AVX-512; narrower processors take two or four instructions. Whole numbers are added
+# in vectors of half a line.
+LANES, SINGLE_LANES, WHOLE_LANES = 8, 16, 4
 
 _INT = ir.IntType(32)
 
@@ -66,15 +67,22 @@ class _Lanes(types.Type):
     @property
     def vector(self) -> Any:
         """The type of LLVM's."""
-        return ir.VectorType(ir.FloatType() if self.scalar == types.float32 else ir.DoubleType(), self.count)
+        return ir.VectorType(_SCALARS[self.scalar], self.count)
+
+    @property
+    def bytes_each(self) -> int:
+        """The size of a lane."""
+        return int(self.scalar.bitwidth) // 8
 
 
+_SCALARS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType(), types.int64: ir.IntType(64)}
 _double, _single = _Lanes(types.float64, LANES), _Lanes(types.float32, SINGLE_LANES)
+_whole = _Lanes(types.int64, WHOLE_LANES)
 
 
 def _lanes(scalar: Any) -> _Lanes:
-    """Return the type of lanes for numbers of a type: float32 stays single, all others are double."""
-    return _single if scalar == types.float32 else _double
+    """Return the type of lanes for numbers of a type: float32 and int64 stay what they are, all others are float64."""
+    return {types.float32: _single, types.int64: _whole}.get(scalar, _double)
 
 
 @register_model(_Lanes)
@@ -95,7 +103,7 @@ def load(typing_context, array, at):  # type: ignore[no-untyped-def]
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         entry = _entry(context, builder, signature.args[0], *arguments)
-        return builder.load(builder.bitcast(entry, kind.vector.as_pointer()), align=64 // kind.count)
+        return builder.load(builder.bitcast(entry, kind.vector.as_pointer()), align=kind.bytes_each)
 
     return kind(array, types.intp), generate
 
@@ -109,10 +117,37 @@ def store(typing_context, array, at, values):  # type: ignore[no-untyped-def]
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         entry = _entry(context, builder, signature.args[0], *arguments[:2])
         address = builder.bitcast(entry, values.vector.as_pointer())
-        builder.store(arguments[2], address, align=64 // values.count)
+        builder.store(arguments[2], address, align=values.bytes_each)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, values), generate
+
+
+def _halves(shift: int) -> Any:
+    """Return the intrinsic that loads `LANES` words and makes numbers of their lower or higher halves.
+
+    A word is the sum of two whole numbers of 32 bits, the second times 2^32.
+    """
+    words = ir.VectorType(ir.IntType(64), LANES)
+
+    @intrinsic
+    def load_half(typing_context, array, at):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            entry = _entry(context, builder, signature.args[0], *arguments)
+            loaded, half = builder.load(builder.bitcast(entry, words.as_pointer()), align=8), ir.VectorType(_INT, LANES)
+            lower = builder.trunc(loaded, half)
+            if shift:
+                # What a negative number in the lower half has borrowed from the higher one is given back.
+                rest = builder.sub(loaded, builder.sext(lower, words))
+                lower = builder.trunc(builder.lshr(rest, ir.Constant(words, [shift] * LANES)), half)
+            return builder.sitofp(lower, _double.vector)
+
+        return _double(array, types.intp), generate
+
+    return load_half
+
+
+load_low, load_high = _halves(0), _halves(32)
 
 
 @intrinsic
@@ -168,7 +203,9 @@ def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
     @intrinsic
     def combine(typing_context, a, b):  # type: ignore[no-untyped-def]
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return getattr(builder, instruction)(*arguments, flags=("contract",))
+            if a == _whole:
+                return getattr(builder, instruction)(*arguments)
+            return getattr(builder, f"f{instruction}")(*arguments, flags=("contract",))
 
         return a(a, b), generate
 
@@ -177,10 +214,11 @@ def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
         return (lambda a, b: combine(a, b)) if isinstance(a, _Lanes) and a == b else None
 
 
-_operator(operator.add, "fadd")
-_operator(operator.iadd, "fadd")
-_operator(operator.sub, "fsub")
-_operator(operator.mul, "fmul")
+_operator(operator.add, "add")
+_operator(operator.iadd, "add")
+_operator(operator.sub, "sub")
+_operator(operator.mul, "mul")
+_operator(operator.truediv, "div")
 
 
 def _fold(combine: Callable[[Any, Any, Any], Any]) -> Any:

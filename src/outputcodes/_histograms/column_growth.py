@@ -221,7 +221,7 @@ def find_question(features, signed, rules, growth, node, first, last, slot, room
         else:
             if slot < 0:
                 fill_feature(features.codes, rows[first:last], f, offsets, signed, histogram)
-            count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, line)
+            count, missing = line_up(histogram, 2 * offsets[f], n_bins[f], 2, 0, line)
         if count < 2:
             continue
         if node == 0:

@@ -88,16 +88,16 @@ def for_gain(function: Callable[..., Any], gain: type, **options: Any) -> Callab
 
 
 @njit(inline="always")
-def line_up(table, start, bins, width, line):  # type: ignore[no-untyped-def]
+def line_up(table, start, bins, width, counting, line):  # type: ignore[no-untyped-def]
     """Line up the bins that hold rows, missing values last; return their number, and whether some are missing.
 
-    The histogram of the feature begins at `start`. A bin holds rows if one of its words is not 0, mostly the last one.
+    The histogram of the feature begins at `start`. A bin holds rows if one of its words from `counting` on is not 0.
     """
     used, last, end = np.uintp(0), np.uintp(width - 1), np.uintp(start)
     for _ in range(bins + 1):
         first, end = end, end + last + np.uintp(1)
         occupied = table[first + last] != 0
-        for q in range(last):
+        for q in range(np.uintp(counting), last):
             occupied |= table[first + q] != 0
         line.at[used] = first
         used += np.uintp(occupied)

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from outputcodes._ground.compiling import ENTRY
+from outputcodes._ground.lanes import load, store
 
 
 @njit(**ENTRY, inline="always")
@@ -37,17 +38,12 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
 def fill_four(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
     """Do the same for vectors of four words, the usual number."""
     clear_bins(histogram, offsets[first] * 4, offsets[last] * 4)
-    start, stop = np.uintp(first), np.uintp(last)
-    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    start, stop, one, four = np.uintp(first), np.uintp(last), np.uintp(1), np.uintp(4)
     for i in rows:
-        a, b, c, e = words[i, 0], words[i, 1], words[i, 2], words[i, 3]
-        f = start
+        vector, f = load(words[i], 0), start
         while f < stop:
             at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
-            histogram[at] += a
-            histogram[at + one] += b
-            histogram[at + two] += c
-            histogram[at + three] += e
+            store(histogram, at, load(histogram, at) + vector)
             f += one
 
 
@@ -77,14 +73,14 @@ def fill_feature(codes, rows, f, offsets, signed, histogram):  # type: ignore[no
 @njit(inline="always")
 def clear_bins(histogram, start, stop):  # type: ignore[no-untyped-def]
     """Set a part of a histogram to 0."""
-    for q in range(start, stop):
+    for q in range(np.uintp(start), np.uintp(stop)):
         histogram[q] = 0
 
 
 @njit(inline="always")
 def move_sibling(parent, small, start, stop):  # type: ignore[no-untyped-def]
     """Turn a part of a region's histogram into that of what `small`, a part of the region, leaves."""
-    for q in range(start, stop):
+    for q in range(np.uintp(start), np.uintp(stop)):
         parent[q] -= small[q]
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import Run, serially
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY
+from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
@@ -140,7 +141,7 @@ class Grower:
             np.zeros((max_leaves, 5), np.int64),
             np.zeros((n_nodes, 5), np.int64),
             np.zeros(n_nodes),
-            np.zeros((max_leaves, size), np.int64),
+            aligned_zeros(max_leaves, size, dtype=np.int64),
             np.zeros(4, np.int64),
             np.zeros(int(data.n_bins.max()) + 1, np.uintp),
         )

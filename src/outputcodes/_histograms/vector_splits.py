@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import INNER
+from outputcodes._ground.lanes import LANES, load_high, load_low, padded, spread, store, where_greater
 from outputcodes._histograms.one_feature import (
     Line,
     best_question,
@@ -62,23 +63,29 @@ class FeatureCuts(NamedTuple):
 
 
 class SearchRoom(NamedTuple):
-    """Work arrays of a thread: the sums of a region and of its left side, and the groups of a feature."""
+    """Work arrays of a thread: the sums of a region, of its left side, and of the left sides of all cuts; the groups."""
 
     total: NDArray[np.int64]
     left: NDArray[np.int64]
+    sums: NDArray[np.int64]
     line: Line
 
 
 def make_search_room(words: int, widest: int) -> SearchRoom:
     """Allocate for vectors of so many words and features of up to `widest` bins, that of missing values included."""
     total, left = np.zeros((2, words), np.int64)
-    return SearchRoom(total, left, make_line(widest))
+    whole = padded(widest)
+    return SearchRoom(total, left, np.zeros(words * whole, np.int64), make_line(whole))
 
 
 class SixGain(NamedTuple):
-    """The gain with six gradients, the usual number; `total` are the sums of the region. See `one_feature`."""
+    """The gain with six gradients, the usual number; `total` are the sums of the region. See `one_feature`.
+
+    `sums` is room for the four words on the left of every cut.
+    """
 
     total: NDArray[np.int64]
+    sums: NDArray[np.int64]
     l2: float
     min_rows: int
 
@@ -100,10 +107,9 @@ def entry(sums, j):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def squares(a, b, c):  # type: ignore[no-untyped-def]
-    """Return the sum of the squares of the six numbers in three words."""
-    p, q, r, s, t, u = low(a), high(a), low(b), high(b), low(c), high(c)
-    return float(p) * p + float(q) * q + float(r) * r + float(s) * s + float(t) * t + float(u) * u
+def squares(p, q, r, s, t, u):  # type: ignore[no-untyped-def]
+    """Return the sum of the squares of six numbers."""
+    return p * p + q * q + r * r + s * s + t * t + u * u
 
 
 @njit(inline="always")
@@ -126,23 +132,23 @@ def whole_worth(total, m, l2):  # type: ignore[no-untyped-def]
     return summed / (entry(total, m) + l2)
 
 
-def gain_of(m: int | None, total: Any, left: Any, rules: SplitRules) -> Any:
+def gain_of(m: int | None, room: SearchRoom, rules: SplitRules) -> Any:
     """Return the gain for m gradients; None stands for six."""
     raise NotImplementedError
 
 
 @overload(gain_of, jit_options=INNER)
-def _gain_of(m, total, left, rules):  # type: ignore[no-untyped-def]
+def _gain_of(m, room, rules):  # type: ignore[no-untyped-def]
     if isinstance(m, types.NoneType):
-        return lambda m, total, left, rules: SixGain(total, rules.l2, rules.min_rows)
-    return lambda m, total, left, rules: VectorGain(total, left, m, rules.l2, rules.min_rows)
+        return lambda m, room, rules: SixGain(room.total, room.sums, rules.l2, rules.min_rows)
+    return lambda m, room, rules: VectorGain(room.total, room.left, m, rules.l2, rules.min_rows)
 
 
 @for_gain(price_cuts, SixGain, error_model="numpy")
 def _price_six(gain, table, at, costs, present, count, missing_left, n_cuts):  # type: ignore[no-untyped-def]
-    """Keep the sums of both sides in registers."""
-    l2, least_rows, total = gain.l2, gain.min_rows, gain.total
-    A, B, C, E = total[0], total[1], total[2], total[3]
+    """Add up the words on the left of all cuts first: what follows is done for `LANES` cuts at once."""
+    total, sums, B = gain.total, gain.sums, len(gain.sums) // 4
+    C, E = 2 * B, 3 * B
     a, b, c, e = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
     if missing_left:
@@ -151,10 +157,19 @@ def _price_six(gain, table, at, costs, present, count, missing_left, n_cuts):  #
     for g in range(n_cuts):
         q = np.uintp(at[g])
         a, b, c, e = a + table[q], b + table[q + one], c + table[q + two], e + table[q + three]
-        if high(e) >= least_rows and high(E - e) >= least_rows:
-            costs[g] = -(squares(a, b, c) / (low(e) + l2) + squares(A - a, B - b, C - c) / (low(E - e) + l2))
-        else:
-            costs[g] = np.inf
+        sums[g], sums[B + g], sums[C + g], sums[E + g] = a, b, c, e
+    # What stands behind the last cut is priced and not read.
+    zero, infinite, least, l2 = spread(0.0), spread(np.inf), spread(float(gain.min_rows)), spread(gain.l2)
+    P, Q, R = spread(float(low(total[0]))), spread(float(high(total[0]))), spread(float(low(total[1])))
+    S, T, U = spread(float(high(total[1]))), spread(float(low(total[2]))), spread(float(high(total[2])))
+    H, N = spread(float(low(total[3]))), spread(float(high(total[3])))
+    for g in range(0, n_cuts, LANES):
+        p, q, r, s = load_low(sums, g), load_high(sums, g), load_low(sums, B + g), load_high(sums, B + g)
+        t, u, h, n = load_low(sums, C + g), load_high(sums, C + g), load_low(sums, E + g), load_high(sums, E + g)
+        on_left = squares(p, q, r, s, t, u) / (h + l2)
+        on_right = squares(P - p, Q - q, R - r, S - s, T - t, U - u) / (H - h + l2)
+        cost = where_greater(least, n, infinite, zero - (on_left + on_right))
+        store(costs, g, where_greater(least, N - n, infinite, cost))
 
 
 @for_gain(price_cuts, VectorGain, error_model="numpy")
@@ -221,15 +236,12 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, r
     worths, which, total, line = cuts.worth, cuts.which, room.total, room.line
     offsets, n_bins, width = features.offsets, features.n_bins, len(total)
     sum_region(histogram, offsets[first], offsets[first + 1], total)
-    gain = gain_of(m, total, room.left, rules)
+    gain = gain_of(m, room, rules)
     if first == 0:
-        if m is None:
-            cuts.whole[leaf] = squares(total[0], total[1], total[2]) / (low(total[3]) + rules.l2)
-        else:
-            cuts.whole[leaf] = whole_worth(total, m, rules.l2)
+        cuts.whole[leaf] = whole_worth(total, np.int64(6) if m is None else m, rules.l2)
     for f in range(first, last):
         worths[leaf, f], start = -1.0, offsets[f] * width
-        count, missing = line_up(histogram, start, n_bins[f], width, line)
+        count, missing = line_up(histogram, start, n_bins[f], width, width - 1, line)
         if count < 2:
             continue
         cost, cut, order, side, _ = best_question(
@@ -244,8 +256,8 @@ def find_cuts(histogram, features, m, rules, subsets, first, last, cuts, leaf, r
 @njit(**INNER)
 def mark_subset(histogram, start, bins, m, rules, cut, order, room, subset):  # type: ignore[no-untyped-def]
     """Mark the first categories, so many as `cut` says, in the order of a mean gradient."""
-    width, line, gain = len(room.total), room.line, gain_of(m, room.total, room.left, rules)
-    count, _ = line_up(histogram, start, bins, width, line)
+    width, line, gain = len(room.total), room.line, gain_of(m, room, rules)
+    count, _ = line_up(histogram, start, bins, width, width - 1, line)
     for g in range(count):
         line.home[g] = line.at[g]
     sort_line(gain, histogram, line, count, order)

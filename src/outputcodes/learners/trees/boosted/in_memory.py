@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.vector_growth import Grower, occupied_bins, values_above
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import Vectors, n_words, pack
@@ -47,7 +48,7 @@ class RoundsInMemory(Rounds):
         n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
         self.unread = Sketch(code, np.empty((n, m), np.float32), np.empty(n, np.float32))
-        self.words = np.zeros((n, n_words(m)), np.int64)
+        self.words = aligned_zeros(n, n_words(m), dtype=np.int64)
         how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads, "above": work.above}
         self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, **how)
         size = leaves, self.loss.lanes

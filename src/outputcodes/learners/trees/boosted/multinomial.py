@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from outputcodes._ground.compiling import ENTRY
+from outputcodes._ground.lanes import aligned_zeros
 from outputcodes.learners.trees.boosted.loss import FIND, SUM, TAKE, BoostedLoss, near_one
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
@@ -63,7 +64,7 @@ class Multinomial(BoostedLoss):
     @cached_property
     def P(self) -> NDArray[np.float32]:
         """The probabilities (n, lanes), up to factors."""
-        P = np.zeros((len(self.y), self.lanes), np.float32)
+        P = aligned_zeros(len(self.y), self.lanes, dtype=np.float32)
         P[:, : self.width] = np.exp(self.base)
         return P
 
