@@ -8,11 +8,14 @@ from numba.core.errors import TypingError
 from outputcodes._ground.lanes import (
     LANES,
     SINGLE_LANES,
+    WHOLE_LANES,
     add_lanes_by_sign,
     aligned_zeros,
     any_greater,
     largest_of,
     load,
+    load_high,
+    load_low,
     padded,
     prefetch,
     scale_lanes_by_sign,
@@ -78,6 +81,33 @@ def test_aligned_zeros():
         assert zeros.shape == shape
         assert not zeros.any()
         assert zeros.ctypes.data % 64 == 0
+
+
+@njit
+def _halves(words, at, low, high, quotient):
+    a, b = load_low(words, at), load_high(words, at)
+    store(low, 0, a)
+    store(high, 0, b)
+    store(quotient, 0, a / b)
+
+
+@njit
+def _add_whole(sums, at, words, i):
+    store(sums, at, load(sums, at) + load(words, i))
+
+
+def test_words_of_two_whole_numbers_are_added_and_unpacked_exactly():
+    halves = rng.integers(-(2**30), 2**30, (2, 2, 20))
+    words = halves[:, 0] + (halves[:, 1] << 32)
+    sums = words[0].copy()
+    for at in range(0, 20, WHOLE_LANES):
+        _add_whole(sums, at, words[1], at)
+    assert np.array_equal(sums, words.sum(axis=0))
+    low, high, quotient = np.zeros((3, LANES))
+    _halves(sums, 3, low, high, quotient)
+    expected = halves.sum(axis=0)[:, 3 : 3 + LANES]
+    assert np.array_equal([low, high], expected)
+    assert np.array_equal(quotient, expected[0] / expected[1])
 
 
 @njit

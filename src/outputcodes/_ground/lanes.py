@@ -18,8 +18,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
-# One cache line, and one register of AVX-512; narrower processors take two or four instructions. Whole numbers are added
-# in vectors of half a line.
+# One cache line, and one register of AVX-512; narrower processors take two or four instructions. Whole numbers come in
+# halves of a line.
 LANES, SINGLE_LANES, WHOLE_LANES = 8, 16, 4
 
 _INT = ir.IntType(32)
@@ -123,31 +123,31 @@ def store(typing_context, array, at, values):  # type: ignore[no-untyped-def]
     return types.void(array, types.intp, values), generate
 
 
-def _halves(shift: int) -> Any:
-    """Return the intrinsic that loads `LANES` words and makes numbers of their lower or higher halves.
+def _halves(higher: bool) -> Any:
+    """Return the intrinsic that loads `LANES` words and returns the numbers in their lower or higher halves.
 
     A word is the sum of two whole numbers of 32 bits, the second times 2^32.
     """
-    words = ir.VectorType(ir.IntType(64), LANES)
+    words, halves = ir.VectorType(ir.IntType(64), LANES), ir.VectorType(_INT, LANES)
 
     @intrinsic
     def load_half(typing_context, array, at):  # type: ignore[no-untyped-def]
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             entry = _entry(context, builder, signature.args[0], *arguments)
-            loaded, half = builder.load(builder.bitcast(entry, words.as_pointer()), align=8), ir.VectorType(_INT, LANES)
-            lower = builder.trunc(loaded, half)
-            if shift:
-                # What a negative number in the lower half has borrowed from the higher one is given back.
-                rest = builder.sub(loaded, builder.sext(lower, words))
-                lower = builder.trunc(builder.lshr(rest, ir.Constant(words, [shift] * LANES)), half)
-            return builder.sitofp(lower, _double.vector)
+            loaded = builder.load(builder.bitcast(entry, words.as_pointer()), align=8)
+            half = builder.trunc(loaded, halves)
+            if higher:
+                # What a negative number in the lower half has borrowed is given back.
+                rest = builder.sub(loaded, builder.sext(half, words))
+                half = builder.trunc(builder.lshr(rest, ir.Constant(words, [32] * LANES)), halves)
+            return builder.sitofp(half, _double.vector)
 
         return _double(array, types.intp), generate
 
     return load_half
 
 
-load_low, load_high = _halves(0), _halves(32)
+load_low, load_high = _halves(higher=False), _halves(higher=True)
 
 
 @intrinsic

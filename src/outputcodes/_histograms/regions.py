@@ -72,7 +72,7 @@ def fill_feature(codes, rows, f, offsets, signed, histogram):  # type: ignore[no
 
 @njit(inline="always")
 def clear_bins(histogram, start, stop):  # type: ignore[no-untyped-def]
-    """Set a part of a histogram to 0."""
+    """Set a part of a histogram to 0. Places that might count from the end would be written one by one."""
     for q in range(np.uintp(start), np.uintp(stop)):
         histogram[q] = 0
 

@@ -63,7 +63,7 @@ class FeatureCuts(NamedTuple):
 
 
 class SearchRoom(NamedTuple):
-    """Work arrays of a thread: the sums of a region, of its left side, and of the left sides of all cuts; the groups."""
+    """Work arrays of a thread: the sums of a region, of a left side and of all left sides; the groups of a feature."""
 
     total: NDArray[np.int64]
     left: NDArray[np.int64]
