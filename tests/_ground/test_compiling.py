@@ -2,6 +2,7 @@
 
 import gc
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +13,12 @@ from numba.core.errors import NumbaError
 from outputcodes._ground.compiling import ENTRY
 
 ENTRY_HERE = {name: value for name, value in ENTRY.items() if name != "cache"}
+
+
+class LongTuple(NamedTuple):
+    varying: np.ndarray
+    then_some_more: np.ndarray
+    and_some_more: np.ndarray
 
 
 def compiling(module):
@@ -83,3 +90,14 @@ def test_an_entry_makes_no_array():
 
     with pytest.raises(NumbaError):
         made(3)
+
+
+def test_long_tuples_are_told_apart_by_their_first_field():
+    """numba before 0.61 forgot the first 40 bytes that tell one type from another, and took the function of another."""
+
+    @njit(**ENTRY_HERE)
+    def first(arrays):
+        return arrays.varying[0]
+
+    two = [LongTuple(np.ones(1, dtype), np.ones(1), np.ones(1)) for dtype in (np.int64, np.float64)]
+    assert {first(one) for _ in range(1000) for one in two} == {1}
