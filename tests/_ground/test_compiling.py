@@ -1,4 +1,4 @@
-"""While functions of the package are compiled, the collector leaves older objects alone; then it has them back."""
+"""Compiling leaves older objects alone, which the collector then has back; long types are told apart."""
 
 import gc
 from types import SimpleNamespace
@@ -93,7 +93,7 @@ def test_an_entry_makes_no_array():
 
 
 def test_long_tuples_are_told_apart_by_their_first_field():
-    """numba before 0.61 forgot the first 40 bytes that tell one type from another, and took the function of another."""
+    """numba before 0.61 forgot the first 40 bytes that identify a type, and called what was compiled for another."""
 
     @njit(**ENTRY_HERE)
     def first(arrays):

@@ -1,4 +1,4 @@
-"""Eight or sixteen numbers at once against NumPy, and the same bits whatever the processor."""
+"""Four, eight or sixteen numbers at once against NumPy, and the same bits whatever the processor."""
 
 import numpy as np
 import pytest
@@ -108,6 +108,8 @@ def test_words_of_two_whole_numbers_are_added_and_unpacked_exactly():
     expected = halves.sum(axis=0)[:, 3 : 3 + LANES]
     assert np.array_equal([low, high], expected)
     assert np.array_equal(quotient, expected[0] / expected[1])
+    with pytest.raises(TypingError, match="words of two numbers are int64, not float64"):
+        _halves(low, 0, low, high, quotient)
 
 
 @njit
@@ -130,9 +132,11 @@ def test_single_lanes_are_those_of_numpy():
     assert not _steps(a, np.full(SINGLE_LANES, 100, np.float32), out)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
 @pytest.mark.parametrize("size", [0, 1, 16, 33])
-def test_aligned_zeros_begin_at_a_cache_line(size):
-    zeros = aligned_zeros(size, dtype=np.float32)
+def test_aligned_zeros_begin_at_a_cache_line(size, dtype):
+    zeros = aligned_zeros(size, dtype=dtype)
+    assert zeros.dtype == dtype
     assert zeros.shape == (size,)
     assert zeros.ctypes.data % 64 == 0 or size == 0
     assert not zeros.any()

@@ -76,6 +76,31 @@ def worth(values, m, l2):
     return (total[:m] ** 2).sum() / (total[m] + l2)
 
 
+@pytest.mark.parametrize("n_values", [15, 16, 17, 255])
+def test_the_best_cut_is_found_whatever_the_number_of_values(n_values):
+    # Cuts are priced in vectors of eight; with missing values there is one cut more.
+    rng = np.random.default_rng(n_values)
+    X = np.r_[np.arange(n_values), rng.integers(n_values, size=300), np.full(9, np.nan)][:, None].astype(float)
+    data, n = bin_features(X, 255, np.array([False])), len(X)
+    for last in (False, True):
+        G, h = rng.normal(size=(n, 6)).astype(np.float32), rng.random(n).astype(np.float32)
+        if last:  # the cut behind the last number is the best one
+            G[np.isnan(X[:, 0])] += 9
+        vectors = pack(G, h, np.empty((n, 4), np.int64))
+        values, rows = unpacked(vectors, 6), np.arange(n)
+        gains = [
+            worth(values[left], 6, 1.0) + worth(values[~left], 6, 1.0) - worth(values, 6, 1.0)
+            for cut in range(n_values)
+            for left in (data.codes[:, 0] <= cut, (data.codes[:, 0] <= cut) | (data.codes[:, 0] == n_values))
+            if not left.all()
+        ]
+        grower = Grower(data, rows, 6, 4, 2)
+        grower.grow(vectors.words, SplitRules(1.0, 1), 100)
+        assert grower.tree.gains[0] == pytest.approx(max(gains), rel=1e-9)
+        if last:
+            assert grower.tree.nodes[0, 1] == n_values - 1
+
+
 def best_gain(data, values, rows, m, l2, min_rows):
     gains = [0.0]
     for left in sides(data, rows):

@@ -1,7 +1,8 @@
 """A vector of eight float64, sixteen float32 or four int64 as a type of numba's, which compiled code combines at once.
 
 A loop over eight entries becomes scalar code, half as fast; a value of this type stays in vector registers. The order
-in which lanes are added is fixed: results don't depend on the width of the processor's registers. No lane may be NaN.
+in which lanes are added is fixed: results don't depend on the width of the processor's registers. No lane that is
+compared may be NaN. Whole numbers are loaded, added and stored only.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 from numpy.typing import NDArray
 
-# One cache line, and one register of AVX-512; narrower processors take two or four instructions. Whole numbers come in
-# halves of a line.
+# One cache line, and one register of AVX-512; narrower processors take two or four instructions. Four whole numbers are
+# a packed row vector of boosted trees.
 LANES, SINGLE_LANES, WHOLE_LANES = 8, 16, 4
 
 _INT = ir.IntType(32)
@@ -71,7 +72,7 @@ class _Lanes(types.Type):
 
     @property
     def bytes_each(self) -> int:
-        """The size of a lane."""
+        """The size of a lane in bytes."""
         return int(self.scalar.bitwidth) // 8
 
 
@@ -132,12 +133,15 @@ def _halves(higher: bool) -> Any:
 
     @intrinsic
     def load_half(typing_context, array, at):  # type: ignore[no-untyped-def]
+        if array.dtype != types.int64:
+            raise TypingError(f"words of two numbers are int64, not {array.dtype}")
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             entry = _entry(context, builder, signature.args[0], *arguments)
             loaded = builder.load(builder.bitcast(entry, words.as_pointer()), align=8)
             half = builder.trunc(loaded, halves)
             if higher:
-                # What a negative number in the lower half has borrowed is given back.
+                # A negative lower half has borrowed 1 from the higher one.
                 rest = builder.sub(loaded, builder.sext(half, words))
                 half = builder.trunc(builder.lshr(rest, ir.Constant(words, [32] * LANES)), halves)
             return builder.sitofp(half, _double.vector)
@@ -204,21 +208,32 @@ def _operator(sign: Callable[[Any, Any], Any], instruction: str) -> None:
     def combine(typing_context, a, b):  # type: ignore[no-untyped-def]
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             if a == _whole:
-                return getattr(builder, instruction)(*arguments)
-            return getattr(builder, f"f{instruction}")(*arguments, flags=("contract",))
+                return builder.add(*arguments)
+            return getattr(builder, instruction)(*arguments, flags=("contract",))
 
         return a(a, b), generate
 
     @overload(sign)
     def _(a, b):  # type: ignore[no-untyped-def]
-        return (lambda a, b: combine(a, b)) if isinstance(a, _Lanes) and a == b else None
+        known = isinstance(a, _Lanes) and a == b and (a != _whole or instruction == "fadd")
+        return (lambda a, b: combine(a, b)) if known else None
 
 
-_operator(operator.add, "add")
-_operator(operator.iadd, "add")
-_operator(operator.sub, "sub")
-_operator(operator.mul, "mul")
-_operator(operator.truediv, "div")
+_operator(operator.add, "fadd")
+_operator(operator.iadd, "fadd")
+_operator(operator.sub, "fsub")
+_operator(operator.mul, "fmul")
+_operator(operator.truediv, "fdiv")
+
+
+@intrinsic
+def square(typing_context, a):  # type: ignore[no-untyped-def]
+    """Return a * a, rounded: no sum may take it in, so that its bits don't depend on what surrounds it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fmul(*arguments, *arguments)
+
+    return a(a), generate
 
 
 def _fold(combine: Callable[[Any, Any, Any], Any]) -> Any:

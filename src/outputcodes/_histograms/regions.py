@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from outputcodes._ground.compiling import ENTRY
-from outputcodes._ground.lanes import load, store
+from outputcodes._ground.lanes import WHOLE_LANES, load, store
 
 
 @njit(**ENTRY, inline="always")
@@ -37,12 +37,12 @@ def fill(codes, rows, offsets, words, first, last, histogram):  # type: ignore[n
 @njit(**ENTRY, inline="always")
 def fill_four(codes, rows, offsets, words, first, last, histogram):  # type: ignore[no-untyped-def]
     """Do the same for vectors of four words, the usual number."""
-    clear_bins(histogram, offsets[first] * 4, offsets[last] * 4)
-    start, stop, one, four = np.uintp(first), np.uintp(last), np.uintp(1), np.uintp(4)
+    clear_bins(histogram, offsets[first] * WHOLE_LANES, offsets[last] * WHOLE_LANES)
+    start, stop, one, width = np.uintp(first), np.uintp(last), np.uintp(1), np.uintp(WHOLE_LANES)
     for i in rows:
         vector, f = load(words[i], 0), start
         while f < stop:
-            at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * four
+            at = (np.uintp(offsets[f]) + np.uintp(codes[i, f])) * width
             store(histogram, at, load(histogram, at) + vector)
             f += one
 
@@ -72,7 +72,8 @@ def fill_feature(codes, rows, f, offsets, signed, histogram):  # type: ignore[no
 
 @njit(inline="always")
 def clear_bins(histogram, start, stop):  # type: ignore[no-untyped-def]
-    """Set a part of a histogram to 0. Places that might count from the end would be written one by one."""
+    """Set a part of a histogram to 0."""
+    # Unsigned indices never count from the end, so that the compiler can use vectors.
     for q in range(np.uintp(start), np.uintp(stop)):
         histogram[q] = 0
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import INNER
-from outputcodes._ground.lanes import LANES, load_high, load_low, padded, spread, store, where_greater
+from outputcodes._ground.lanes import LANES, load_high, load_low, padded, spread, square, store, where_greater
 from outputcodes._histograms.one_feature import (
     Line,
     best_question,
@@ -75,7 +75,7 @@ def make_search_room(words: int, widest: int) -> SearchRoom:
     """Allocate for vectors of so many words and features of up to `widest` bins, that of missing values included."""
     total, left = np.zeros((2, words), np.int64)
     whole = padded(widest)
-    return SearchRoom(total, left, np.zeros(words * whole, np.int64), make_line(whole))
+    return SearchRoom(total, left, np.zeros(4 * whole, np.int64), make_line(whole))
 
 
 class SixGain(NamedTuple):
@@ -108,8 +108,8 @@ def entry(sums, j):  # type: ignore[no-untyped-def]
 
 @njit(**INNER)
 def squares(p, q, r, s, t, u):  # type: ignore[no-untyped-def]
-    """Return the sum of the squares of six numbers."""
-    return p * p + q * q + r * r + s * s + t * t + u * u
+    """Return the sum of the squares of six numbers, in every lane."""
+    return square(p) + square(q) + square(r) + square(s) + square(t) + square(u)
 
 
 @njit(inline="always")
@@ -158,7 +158,7 @@ def _price_six(gain, table, at, costs, present, count, missing_left, n_cuts):  #
         q = np.uintp(at[g])
         a, b, c, e = a + table[q], b + table[q + one], c + table[q + two], e + table[q + three]
         sums[g], sums[B + g], sums[C + g], sums[E + g] = a, b, c, e
-    # What stands behind the last cut is priced and not read.
+    # Lanes after the last cut hold old sums; their costs are never read.
     zero, infinite, least, l2 = spread(0.0), spread(np.inf), spread(float(gain.min_rows)), spread(gain.l2)
     P, Q, R = spread(float(low(total[0]))), spread(float(high(total[0]))), spread(float(low(total[1])))
     S, T, U = spread(float(high(total[1]))), spread(float(low(total[2]))), spread(float(high(total[2])))

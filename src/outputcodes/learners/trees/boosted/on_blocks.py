@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
+from outputcodes._ground.lanes import aligned_copy, aligned_zeros
 from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._ground.stored_rows import Part
 from outputcodes._histograms.binned_blocks import Codes
@@ -80,7 +81,7 @@ class BoostedRows:
     def loss(self, loss: BoostedLoss, changes: bool = False) -> BoostedLoss:
         """Return the loss of these rows; one that `changes` gets arrays of its own."""
         own, state = loss.on(self.y, self.weight), (self.scores, self.scale)[: len(loss.state_names())]
-        own.state = tuple(array.copy() for array in state) if changes else state
+        own.state = tuple(map(aligned_copy, state)) if changes else state
         return own
 
     def moved(self, loss: BoostedLoss, **changed: Any) -> BoostedRows:
@@ -227,7 +228,7 @@ def _begun(
 def _histograms(piece: BoostedRows, growth: Growth, partings: list[Question], questions: list[Question]) -> Sums:
     """(questions, words): the histograms of the smaller sides of some leaves."""
     growing = piece.growing(growth, partings)
-    found = np.empty((len(questions), int(growth.offsets[-1]) * growing.words.shape[1]), np.int64)
+    found = aligned_zeros(len(questions), int(growth.offsets[-1]) * growing.words.shape[1], dtype=np.int64)
     for question, histogram in zip(questions, found, strict=True):
         growing.histogram(question, histogram)
     piece.workplace.put(growing)
