@@ -84,6 +84,7 @@ def test_threads_within_threads_change_nothing(digits, monkeypatch):
     X, y, X_test, _ = digits
     monkeypatch.setattr(vector_growth, "LARGE_LEAF", 64)
     monkeypatch.setattr(in_memory, "NUMBERS_AT_A_TIME", 64)
+    monkeypatch.setattr(in_memory, "NUMBERS_FOR_THREADS", 0)
     how = {"n_rounds": 12, "max_features": 0.5, "categorical_features": [20, 21, 42], "random_state": 0}
     first, *others = (GradientBoost(**how, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3))
     for other in others:

@@ -91,7 +91,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         Whether `fit` adds rounds to those of the last `fit`, on all rows, until there are `n_rounds`.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int, optional
-        Threads.
+        Threads. Rounds on small tables use one, which is faster there.
     random_state : int, RandomState or None
     verbose : int, default=0
 

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.blocks import serially
 from outputcodes._ground.lanes import aligned_zeros
+from outputcodes._histograms.sampling import n_sampled
 from outputcodes._histograms.vector_growth import Grower, occupied_bins, values_above
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import Vectors, n_words, pack
@@ -26,6 +28,8 @@ from outputcodes.learners.trees.boosted.work import ASKED, Rounds, Work
 Rows = NDArray[np.intp]
 # Numbers of the leaves that one thread handles at a time: rows times classes.
 NUMBERS_AT_A_TIME = 1 << 19
+# With fewer numbers than this, rows times classes or features, threads wait longer for each other than they save.
+NUMBERS_FOR_THREADS = 1 << 18
 
 
 class GrownTree(NamedTuple):
@@ -120,4 +124,7 @@ def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
         before = len(earlier.roots)
         work.loss.continue_from(earlier.base, earlier.scores(data.X))
     above = values_above(data, occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
-    return RoundsInMemory(replace(work, above=above), rows, watched, before)
+    work = replace(work, above=above)
+    if len(rows) * max(work.loss.lanes, n_sampled(work.settings.max_features, len(data.n_bins))) < NUMBERS_FOR_THREADS:
+        work = replace(work, run=serially, n_threads=1)
+    return RoundsInMemory(work, rows, watched, before)
