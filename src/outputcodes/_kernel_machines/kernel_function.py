@@ -42,6 +42,11 @@ class Kernel:
     coef0: float = 0.0
     centre: Array | None = None
 
+    @property
+    def symmetric(self) -> bool:
+        """Return whether rows and anchors have the same form, and may change places."""
+        return isinstance(self.name, str) and self.name != "precomputed"
+
     def features(self, X: Any) -> Any:
         """Return X in the form that `block` takes."""
         return X if self.centre is None else X - self.centre

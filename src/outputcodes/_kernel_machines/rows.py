@@ -82,12 +82,12 @@ def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def add_rows(store, slots, starts, targets, factors, columns, buffer, out):  # type: ignore[no-untyped-def]
+def add_rows(store, slots, starts, targets, factors, columns, out):  # type: ignore[no-untyped-def]
     """Add a sparse product: out[targets[t]] += factors[t]·store[slots[a], columns], t from starts[a] to starts[a + 1].
 
-    Each row is read once for all its targets. `buffer` holds a row whose columns are not consecutive.
+    Each row is read once for all its targets; it is copied first if its columns are not consecutive.
     """
-    together = _neighbours(columns)
+    together, buffer = _neighbours(columns), np.empty(columns.size, store.dtype)
     for a in range(slots.size):
         if starts[a] == starts[a + 1]:
             continue

@@ -37,6 +37,8 @@ AIM = 0.95
 REFRESHES = 10
 # Support vectors per tile when kernel values are computed; with all of them, a block would have too few rows.
 ANCHORS = 1024
+# Below this share of nonzero coefficients, rows of kernel values are added up one by one instead of multiplied.
+FEW = 0.25
 
 
 class WorkingSets:
@@ -127,7 +129,7 @@ class WorkingSets:
         def update(block: slice) -> None:
             product = np.zeros((len(columns), block.stop - block.start), dtype=store.dtype)
             lines = moved.indptr, moved.indices, moved.data
-            add_rows(store, slots, *lines, places[block], np.empty_like(product[0]), product)
+            add_rows(store, slots, *lines, places[block], product)
             self.e[columns, block] -= product + shift
 
         # Blocks that fit in a second-level cache.
@@ -142,18 +144,33 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
     coefficients, anchors = beta[:, support].T, gram.kernel.anchors(gram.X, rows[support])
     tiles = list(row_blocks(len(support), BLOCK_VALUES // ANCHORS))
     held = gram.store.dtype == np.float64 and gram.holds(rows[support])
+    lines = None if held or not gram.kernel.symmetric else few_per_row(coefficients)
 
     def of_block(block: slice) -> Array:
         if held:
             return gram.between(rows[block], rows[support]) @ coefficients
-        A, f = gram.X[rows[block]], np.zeros((block.stop - block.start, len(beta)))
+        A, f = gram.X[rows[block]], np.zeros((len(beta), block.stop - block.start))
         for tile in tiles:
-            f += gram.kernel.block(A, anchors[tile]) @ coefficients[tile]
-        return f
+            if lines is None:
+                f += coefficients[tile].T @ gram.kernel.block(A, anchors[tile]).T
+            else:
+                starts, targets, factors = lines
+                own = starts[tile.start : tile.stop + 1]
+                K = gram.kernel.block(anchors[tile], A)
+                add_rows(K, np.arange(len(K)), own, targets, factors, np.arange(K.shape[1]), f)
+        return f.T
 
     parts = run(of_block, row_blocks(len(rows), min(len(support), ANCHORS)))
     f: Array = np.concatenate(parts).T + offset * beta.sum(axis=1, keepdims=True)
     return f
+
+
+def few_per_row(coefficients: Array) -> tuple[Rows, Rows, Array] | None:
+    """Return coefficients (S, L) of which most are 0 as `add_rows` takes them: starts, targets, factors; else None."""
+    if np.count_nonzero(coefficients) > FEW * coefficients.size:
+        return None
+    lines = sparse.csr_array(coefficients)
+    return lines.indptr, lines.indices, lines.data
 
 
 def _next_set(working: Rows, violators: Rows, size: int, n: int) -> Rows:

@@ -25,6 +25,8 @@ from outputcodes._kernel_machines.device.backend import (
 )
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram, are_neighbours
+from outputcodes._kernel_machines.rows import add_rows
+from outputcodes._kernel_machines.working_sets import few_per_row
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.dual import SolvedColumns
 from outputcodes.learners.kernel.known import Bounded, inside, joined
@@ -237,10 +239,16 @@ class FittedKernelColumns(FittedColumns):
         """Fill in the margins of rows in places `first`, …, in this order, of a Gram matrix that holds the support."""
         # Where most of the rows in neighbouring places are support vectors, all of them are used without copying.
         terms: list[tuple[slice | Rows, Rows, Array]] = []
-        in_place = np.argsort(gram.place)
+        added: list[tuple[Rows, Rows, Rows, Array]] = []
+        in_place, rounded = np.argsort(gram.place), gram.store.dtype == np.float32
         for some, columns, beta in self.pieces:
             slots = gram.place[self.support[some]]
             by_slot, scattered = np.argsort(slots), []
+            # A product would need a copy in double precision.
+            if rounded and (lines := few_per_row(beta[by_slot])) is not None:
+                starts, targets, factors = lines
+                added.append((slots[by_slot], starts, columns[targets], factors))
+                continue
             for own in np.split(by_slot, 1 + np.flatnonzero(np.diff(slots[by_slot]) > APART)):
                 start, stop = slots[own[0]], slots[own[-1]] + 1
                 if stop - start <= 2 * len(own) and len(own) >= ENOUGH and gram.holds(in_place[start:stop]):
@@ -255,6 +263,8 @@ class FittedKernelColumns(FittedColumns):
 
         def fill(block: slice) -> None:
             f = np.repeat(self.intercept[:, None], block.stop - block.start, axis=1)
+            for lines in added:
+                add_rows(gram.store, *lines, first + np.arange(block.start, block.stop), f)
             for slots, columns, factors in terms:
                 product = factors @ gram.store[slots, first + block.start : first + block.stop]
                 if len(columns) == len(f):

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._kernel_machines.smo.violating import violating
 from outputcodes._kernel_machines.working_sets import INNER, NONE, REFRESHES, WorkingSets
-from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual
+from outputcodes.learners.kernel.dual import ROUNDING, STEPS_PER_CALL, Dual
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -132,16 +133,17 @@ class ColumnsTogether(WorkingSets):
 
         A column whose violation is at most `tol` has no violators.
         """
-        e, (beta, lo, hi) = self.e[j], self.box[:, j]
-        highest, lowest = self.dual.violation(e, self.box[:, j])
+        e, rows = self.e[j], np.empty((2, len(self.rows)), dtype=np.intp)
+        outside = np.inf if self.dual.free_bias else 0.0
+        highest, lowest, *counts = violating(e, *self.box[:, j], ROUNDING, outside, tol, *rows)
         if highest - lowest <= tol:
             return highest - lowest, NONE
         both = np.full(2 * count, -1)
-        grow = np.flatnonzero((beta < hi) & (e > lowest + tol))
-        shrink = np.flatnonzero((beta > lo) & (e < highest - tol))
-        for start, violating, goodness in ((0, grow, -e[grow]), (1, shrink, e[shrink])):
-            if len(violating) > count:
+        for start, sign in ((0, -1.0), (1, 1.0)):
+            violators = rows[start, : counts[start]]
+            goodness = sign * e[violators]
+            if len(violators) > count:
                 worst = np.argpartition(goodness, count - 1)[:count]
-                violating, goodness = violating[worst], goodness[worst]
-            both[start : start + 2 * len(violating) : 2] = violating[np.argsort(goodness, kind="stable")]
+                violators, goodness = violators[worst], goodness[worst]
+            both[start : start + 2 * len(violators) : 2] = violators[np.argsort(goodness, kind="stable")]
         return highest - lowest, both
