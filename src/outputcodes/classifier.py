@@ -250,7 +250,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         y: Any,
         sample_weight: ArrayLike | None = None,
         *,
-        like: TrainedCode | None = None,
+        like: TrainedCode | Posed | None = None,
         rows: NDArray[np.intp] | None = None,
         **fit_params: Any,
     ) -> Posed:
@@ -266,7 +266,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
-        like: TrainedCode | None,
+        like: TrainedCode | Posed | None,
         fit_params: dict[str, Any],
         some: NDArray[np.intp] | None = None,
     ) -> Posed:

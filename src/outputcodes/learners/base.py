@@ -85,6 +85,10 @@ class FittedColumns:
         """
         return self
 
+    def take(self, columns: Rows) -> FittedColumns:
+        """Return some of the columns; for learners with `joins_folds`."""
+        raise NotImplementedError(f"{type(self).__name__} can't be divided.")
+
     def loss_after_fit(self, declared: str | None) -> str | None:
         """Return the margin loss of the fitted columns; `declared` is that of the learner.
 
@@ -169,6 +173,11 @@ class Learner:
     @property
     def in_stages(self) -> bool:
         """Whether a training with fewer rounds, `n_rounds`, is the beginning of this one."""
+        return False
+
+    @property
+    def joins_folds(self) -> bool:
+        """Whether several folds of dense X cost less as the columns of one training: passes then serve all of them."""
         return False
 
     @property

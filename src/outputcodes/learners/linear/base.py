@@ -97,6 +97,15 @@ class FittedLinear(FittedColumns):
         assert self.certificate is not None
         return FittedLinear(coef, intercept, self.scale, self.certificate)
 
+    def take(self, columns: Rows) -> FittedLinear:
+        """Return some of the columns."""
+        whole = self.certificate
+        assert whole is not None
+        certificate = Certificate(whole.gap[columns], whole.iterations[columns], whole.converged[columns])
+        # Bits of products hang on how numbers lie in memory.
+        coef = np.ascontiguousarray(self.coef[:, columns])
+        return FittedLinear(coef, self.intercept[columns], self.scale, certificate)
+
     def coefficients(self) -> Array:
         """Return (L, d) weights of the features in the margins."""
         return self.scale * self.coef.T

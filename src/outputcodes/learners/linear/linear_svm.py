@@ -125,6 +125,11 @@ class LinearSVM(LinearLearner):
         self.prune = prune
         self.negatives = negatives
 
+    @property
+    def joins_folds(self) -> bool:
+        """Whether several folds cost less as the columns of one training; what is pruned depends on the rows."""
+        return self.prune is None or self.prune == "auto"
+
     def trains_nodes(self, data: LinearData, code: AnyCode) -> bool:
         """Return whether a tree code is trained node by node: on sparse X, and where its matrix would be large."""
         if not isinstance(code, TreeCode) or isinstance(data.X, StoredRows):

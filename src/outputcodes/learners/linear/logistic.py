@@ -78,6 +78,7 @@ class Logistic(LinearLearner):
     loss = "logistic"
     warm_starts: ClassVar[bool] = True
     shares_rows: ClassVar[bool] = True
+    joins_folds = True
     path = ("C",)
     exact_parameters: ClassVar[dict[str, Any]] = {"tol": 1e-16}
 

@@ -111,16 +111,17 @@ def _pieces(
 def pieces_of(
     X: Any, rotated: Any, y: Rows, weight: Array | None, rows: Rows, present: NDArray[np.bool_]
 ) -> Iterator[Piece]:
-    """Cut `rows` of a block into pieces, sorted by class if some classes are absent from some columns.
+    """Cut `rows` of a block into pieces, where classes are absent from columns sorted by the columns they take part in.
 
     `present` (k, L) marks the columns in which a class takes part; absent rows then cost nothing.
     """
     takes_all, y = bool(present.all()), y.astype(np.intp, copy=False)
+    kind = _kinds(present)[y] if not takes_all else y
     if not takes_all:
-        rows = rows[np.argsort(y[rows], kind="stable")]
+        rows = rows[np.argsort(kind[rows], kind="stable")]
     everything = np.array_equal(rows, np.arange(len(y)))  # then pieces are views
     whole = np.arange(present.shape[1])
-    for part in _cuts(X, y[rows], takes_all):
+    for part in _cuts(X, kind[rows], takes_all):
         index = part if everything else rows[part]
         own, labels = _rows_of(X, index), y[index]
         columns = whole if takes_all else np.flatnonzero(present[np.unique(labels)].any(axis=0))
@@ -129,8 +130,14 @@ def pieces_of(
         )
 
 
+def _kinds(present: NDArray[np.bool_]) -> Rows:
+    """Return for each class the first one that takes part in the same columns."""
+    _, first, kind = np.unique(np.packbits(present, axis=1), axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[kind.ravel()])
+
+
 def _cuts(X: Any, labels: Rows, takes_all: bool) -> Iterator[slice]:
-    """Yield slices of rows with about BLOCK_VALUES values, and of one class where classes matter."""
+    """Yield slices of rows with about BLOCK_VALUES values, and of one kind of class where these matter."""
     n, d = len(labels), X.shape[1]
     if scipy.sparse.issparse(X):
         # Each piece's part of a gradient is a dense (d, L) array: pieces must hold several values per feature.

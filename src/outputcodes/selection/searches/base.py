@@ -24,9 +24,10 @@ from outputcodes._ground import progress
 from outputcodes._ground.validation import n_rows_of
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import as_judged, refuse_multilabel
-from outputcodes.selection.searches.evaluation import Task, evaluate, on_other_rows
+from outputcodes.selection.searches.evaluation import Task, evaluate
 from outputcodes.selection.searches.results import Outcomes, cv_results, names_of, report_failures
 from outputcodes.selection.searches.scores import Scoring
+from outputcodes.selection.searches.starts import on_other_rows
 from outputcodes.training import TrainedCode
 
 Results = dict[str, Any]

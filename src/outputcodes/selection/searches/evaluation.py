@@ -6,6 +6,7 @@ import copy
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import joblib
@@ -20,13 +21,13 @@ from outputcodes._ground.validation import n_rows_of, take_rows
 from outputcodes.boosting import Booster, GradientBoost
 from outputcodes.classifier import OutputCodeClassifier
 from outputcodes.selection.leave_one_out import judge
+from outputcodes.selection.searches.joined_folds import JoinedFolds, OfFold
 from outputcodes.selection.searches.plan import READING, Path, Training, paths, reads_rounds, rounds_of
 from outputcodes.selection.searches.scores import Outcome, Part, Scoring, Stopwatch, knowing
+from outputcodes.selection.searches.starts import Walk, on_other_rows
 from outputcodes.training import Posed, TrainedCode
 
 Rows = NDArray[np.intp]
-# Steps of a path that are foreseen from the last one at most.
-FARTHEST = 2.0
 
 
 @dataclass(frozen=True)
@@ -127,52 +128,36 @@ def _along(
 ) -> Iterator[tuple[int, int, Outcome]]:
     """Train along a path and yield the outcomes: fold, candidate, outcome; `last` holds the last training."""
     like: TrainedCode | None = None
+    together = JoinedFolds(sample.X, sample.y, sample.fit_params, [fold.rows for fold in sample.folds])
     for fold in sample.folds:
         fold.before = None
     for segment in path.segments:
         neighbour: TrainedCode | None = None
-        for fold in sample.folds:
+        known = together.along(segment)
+        for place, fold in enumerate(sample.folds):
             # The last segment began with the same value of the last parameter, and so did the fold before.
-            start = fold.before or on_other_rows(neighbour)
-            first: TrainedCode | None = None
-            passed: list[tuple[float, TrainedCode]] = []
-            for training in segment:
-                if len(passed) > 1:
-                    start = _ahead(passed, training.place[-1])
+            walk = Walk(fold.before or on_other_rows(neighbour))
+            for training, found in zip_longest(segment, (of_folds[place] for of_folds in known)):
                 report()
-                watch = Stopwatch()
+                watch = Stopwatch(0.0 if found is None else found.seconds)
                 with one_blas_thread():
                     try:
-                        trained = _train(training.model, sample, fold, like, start)
+                        if found is None:
+                            trained = _train(training.model, sample, fold, like, walk.start(training.place))
+                        else:
+                            trained = _taken_over(training.model, found)
                     except Exception:
                         yield from _failed(training, fold, watch.lap(), task.scoring)
-                        start = fold.before
-                        passed.clear()
+                        walk.lost(fold.before)
                         continue
                     seconds = watch.lap() / len(training.readers)
                     if trained.code is not None:
-                        like = start = trained.code
+                        like = trained.code
                         last[:] = [trained.code]
-                        first = first or trained.code
-                        passed = [*passed[-1:], (training.place[-1] if training.place else 0.0, trained.code)]
+                        walk.reached(training.place, trained.code)
                     for index, outcome in _readings(training, trained, fold, task, seconds):
                         yield fold.number, index, outcome
-            fold.before = neighbour = first
-
-
-def on_other_rows(trained: TrainedCode | None) -> TrainedCode | None:
-    """Return a training if trainings on other rows may start from it."""
-    return trained if trained is not None and trained.problem.learner.starts_from_other_rows else None
-
-
-def _ahead(passed: list[tuple[float, TrainedCode]], place: float) -> TrainedCode:
-    """Return where the training at a place of the path starts: on the line through the last two, over its logarithm."""
-    (earlier, before), (later, last) = passed
-    if not 0 < abs(earlier) < np.inf or 0 in (later, place) or earlier == later:
-        return last
-    steps = np.log(place / later) / np.log(later / earlier)
-    guess = last.columns.beyond(before.columns, float(np.clip(steps, 0, FARTHEST)))
-    return TrainedCode(last.problem, last.code, guess)
+            fold.before = neighbour = walk.first
 
 
 @dataclass(frozen=True)
@@ -201,6 +186,11 @@ def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, sta
     if isinstance(model, Booster):
         return Trained(model, model.train(sample.X, sample.y, **sample.fit_params))
     return Trained(model.fit(sample.X, sample.y, **sample.fit_params))
+
+
+def _taken_over(model: Any, found: OfFold) -> Trained:
+    """Return a model with the columns that were trained together with those of other folds."""
+    return Trained(copy.copy(model).read(found.posed, found.code), found.code, found.posed)
 
 
 def _readings(

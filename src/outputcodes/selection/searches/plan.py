@@ -86,13 +86,13 @@ def reads_rounds(model: Any) -> bool:
     if isinstance(model, OutputCodeClassifier):
         # Held-out margins are those of all rounds.
         held_out = model.probability is not None or as_decoder(model.decoder).needs == "held-out"
-        return _learner(model).in_stages and not held_out
+        return learner_of(model).in_stages and not held_out
     return False
 
 
 def rounds_of(model: Any) -> int:
     """Return the rounds that a classifier asks for."""
-    owner: Any = _learner(model) if isinstance(model, OutputCodeClassifier) else model
+    owner: Any = learner_of(model) if isinstance(model, OutputCodeClassifier) else model
     return int(owner.n_rounds)
 
 
@@ -103,7 +103,8 @@ def _rounds(model: Any) -> int:
         return 0  # refused by the training
 
 
-def _learner(model: OutputCodeClassifier) -> Learner:
+def learner_of(model: OutputCodeClassifier) -> Learner:
+    """Return the learner that a classifier trains."""
     return as_learner(model.estimator, model.variant)
 
 
@@ -117,7 +118,7 @@ def _described(index: int, model: Any) -> tuple[Any, tuple[float, ...], bool]:
         staged, named, shares_rows = reads_rounds(model), [], False
         place: tuple[float, ...] = ()
         if isinstance(model, OutputCodeClassifier):
-            learner = _learner(model)
+            learner = learner_of(model)
             inner: dict[str, Any] = learner.get_params(deep=False) if hasattr(learner, "get_params") else {}
             named = [name for name in learner.path if _is_number(inner.get(name.lstrip("-")))]
             place = tuple((-1 if name[0] == "-" else 1) * float(inner.pop(name.lstrip("-"))) for name in named)

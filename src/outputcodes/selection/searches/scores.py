@@ -110,10 +110,10 @@ def knowing(model: Any, known: list[tuple[Any, NDArray[np.float64]]]) -> Any:
 
 
 class Stopwatch:
-    """Seconds since it was made or last read."""
+    """Seconds since it was made or last read; it may begin at some seconds."""
 
-    def __init__(self) -> None:
-        self._since = time.perf_counter()
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._since = time.perf_counter() - seconds
 
     def lap(self) -> float:
         """Return the seconds since the last lap."""
