@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from outputcodes._kernel_machines import parameters
+from outputcodes._kernel_machines import parameters, working_sets
 from outputcodes.codes import AllPairs, OneVsAll
 from outputcodes.learners.kernel import small
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
@@ -52,3 +52,23 @@ def test_what_was_prepared_is_used_again():
     np.testing.assert_allclose(
         other.gram.rows(np.arange(5)), np.exp(-0.2 * ((X[:5, None] - X[None]) ** 2).sum(axis=2)), rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("few", [0.0, 1.0], ids=["products", "sums"])
+@pytest.mark.parametrize("code", ["one-vs-all", "with zeros"])
+def test_held_out_margins_of_rounded_kernel_values_are_those_of_new_rows(code, few, monkeypatch):
+    monkeypatch.setattr(working_sets, "FEW", few)
+    monkeypatch.setattr(parameters, "EXACT_ROWS", 0)
+    M = 2 * np.eye(4, dtype=np.int8) - 1
+    if code == "with zeros":
+        M = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1], [1, -1, 0]], dtype=np.int8)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), np.arange(90) % 4
+    parts = np.array_split(rng.permutation(90), 3)
+    learner = KernelSVM(C=3, gamma=0.4)
+    data = learner.prepare(X)
+    learner.foresee(data, parts, y)
+    for part in parts:
+        fitted = learner.fit_columns(data, y, M, rows=np.setdiff1d(np.arange(90), part))
+        assert data.gram.store.dtype == np.float32
+        np.testing.assert_allclose(fitted.margins(data, part), fitted.margins(X[part]), atol=1e-5)

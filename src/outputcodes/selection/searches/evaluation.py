@@ -6,7 +6,7 @@ import copy
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import partial
 from typing import Any
 
 import joblib
@@ -127,36 +127,35 @@ def _along(
     path: Path, sample: Sample, task: Task, report: Callable[[], None], last: list[TrainedCode]
 ) -> Iterator[tuple[int, int, Outcome]]:
     """Train along a path and yield the outcomes: fold, candidate, outcome; `last` holds the last training."""
-    like: TrainedCode | None = None
+    like: TrainedCode | Posed | None = None
     together = JoinedFolds(sample.X, sample.y, sample.fit_params, [fold.rows for fold in sample.folds])
     for fold in sample.folds:
         fold.before = None
     for segment in path.segments:
-        neighbour: TrainedCode | None = None
-        known = together.along(segment)
-        for place, fold in enumerate(sample.folds):
+        rest = list(segment)
+        for of_folds in together.along(segment):
+            training = rest.pop(0)
+            for fold, found in zip(sample.folds, of_folds, strict=True):
+                report()
+                _, outcomes = _tried(partial(_taken_over, found), training, fold, task, found.seconds)
+                fold.before = found.code
+                last[:] = [found.code]
+                yield from outcomes
+        like, neighbour = together.like or like, None
+        for fold in sample.folds:
             # The last segment began with the same value of the last parameter, and so did the fold before.
             walk = Walk(fold.before or on_other_rows(neighbour))
-            for training, found in zip_longest(segment, (of_folds[place] for of_folds in known)):
+            for training in rest:
                 report()
-                watch = Stopwatch(0.0 if found is None else found.seconds)
-                with one_blas_thread():
-                    try:
-                        if found is None:
-                            trained = _train(training.model, sample, fold, like, walk.start(training.place))
-                        else:
-                            trained = _taken_over(training.model, found)
-                    except Exception:
-                        yield from _failed(training, fold, watch.lap(), task.scoring)
-                        walk.lost(fold.before)
-                        continue
-                    seconds = watch.lap() / len(training.readers)
-                    if trained.code is not None:
-                        like = trained.code
-                        last[:] = [trained.code]
-                        walk.reached(training.place, trained.code)
-                    for index, outcome in _readings(training, trained, fold, task, seconds):
-                        yield fold.number, index, outcome
+                train = partial(_train, training.model, sample, fold, like, walk.start(training.place))
+                trained, outcomes = _tried(train, training, fold, task)
+                if trained is None:
+                    walk.lost(fold.before)
+                elif trained.code is not None:
+                    like = trained.code
+                    last[:] = [trained.code]
+                    walk.reached(training.place, trained.code)
+                yield from outcomes
             fold.before = neighbour = walk.first
 
 
@@ -169,7 +168,9 @@ class Trained:
     posed: Posed | None = None
 
 
-def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, start: TrainedCode | None) -> Trained:
+def _train(
+    model: Any, sample: Sample, fold: Fold, like: TrainedCode | Posed | None, start: TrainedCode | None
+) -> Trained:
     # A training changes no parameter of ours, nor the estimator: folds may share them.
     model = copy.copy(model) if isinstance(model, OutputCodeClassifier) else clone(model)
     if isinstance(model, OutputCodeClassifier):
@@ -188,9 +189,24 @@ def _train(model: Any, sample: Sample, fold: Fold, like: TrainedCode | None, sta
     return Trained(model.fit(sample.X, sample.y, **sample.fit_params))
 
 
-def _taken_over(model: Any, found: OfFold) -> Trained:
-    """Return a model with the columns that were trained together with those of other folds."""
-    return Trained(copy.copy(model).read(found.posed, found.code), found.code, found.posed)
+def _taken_over(found: OfFold) -> Trained:
+    """Return the model of a fold that was trained together with others."""
+    return Trained(found.model.read(found.posed, found.code), found.code, found.posed)
+
+
+def _tried(
+    train: Callable[[], Trained], training: Training, fold: Fold, task: Task, seconds: float = 0.0
+) -> tuple[Trained | None, list[tuple[int, int, Outcome]]]:
+    """Return what `train` returns, None if it fails, and the outcomes; `seconds` were spent on it before."""
+    watch = Stopwatch(seconds)
+    with one_blas_thread():
+        try:
+            trained = train()
+        except Exception:
+            return None, _failed(training, fold, watch.lap(), task.scoring)
+        seconds = watch.lap() / len(training.readers)
+        found = _readings(training, trained, fold, task, seconds)
+        return trained, [(fold.number, index, outcome) for index, outcome in found]
 
 
 def _readings(
