@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.drawn_code import AnyCode
@@ -104,11 +104,14 @@ class LossBased(Decoder):
         return None
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return −L(M_rs·f_s), the terms of the sum; for the exponential loss, the terms inside the logarithm."""
-        F, M, _ = self._open(F, M)
+        """Return −L(M_rs·f_s), the terms of the sum; for the exponential loss, their shares in its logarithm."""
+        F, M, scores = self._open(F, M)
         assert self.loss is not None  # checked by `objection`
-        terms: Array = -as_loss(self.loss)(M * F[:, None])
-        return terms if self.zeros == "count" else terms * (M != 0) / np.count_nonzero(M, axis=1)[:, None]
+        loss, counted = as_loss(self.loss), np.ones(M.shape) if self.zeros == "count" else (M != 0).astype(np.float64)
+        if loss is LOSSES["exponential"]:
+            return _shares(scores(F), F, M, counted)
+        terms: Array = -loss(M * F[:, None])
+        return terms if self.zeros == "count" else terms * counted / np.count_nonzero(M, axis=1)[:, None]
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
         assert self.loss is not None  # checked by `objection`
@@ -171,9 +174,12 @@ class AccuracyWeighted(Decoder):
         return None
 
     def contributions(self, F: ArrayLike, M: ArrayLike) -> Array | None:
-        """Return the weighted terms of the sum; for the exponential loss, the terms inside the logarithm."""
-        F, M, _ = self._open(F, M)
-        terms: Array = -self.accuracy_ * as_loss(self.loss)(M * F[:, None])
+        """Return the weighted terms of the sum; for the exponential loss, their shares in its logarithm."""
+        F, M, scores = self._open(F, M)
+        loss = as_loss(self.loss)
+        if loss is LOSSES["exponential"]:
+            return _shares(scores(F), F, M, self.accuracy_)
+        terms: Array = -self.accuracy_ * loss(M * F[:, None])
         return terms
 
     def _scorer(self, M: NDArray[Any]) -> Scorer:
@@ -204,6 +210,13 @@ def loss_scorer(loss: Loss, M: NDArray[Any], weight: Array, divisor: NDArray[np.
         return D if divisor is None else np.add(D, np.log(divisor), out=D)
 
     return by_logarithm if loss is LOSSES["exponential"] else by_value
+
+
+def _shares(D: Array, F: Array, M: NDArray[Any], weight: Array) -> Array:
+    """Return the scores D, logarithms of sums, divided among the columns as the terms weight_rs·e^(−M_rs·f_s) are."""
+    with np.errstate(divide="ignore"):
+        shares: Array = softmax(np.log(weight) - M * F[:, None], axis=2)
+    return D[:, :, None] * shares
 
 
 def _sums(loss: Loss, M: NDArray[Any], weight: Array) -> Scorer:

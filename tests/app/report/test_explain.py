@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from outputcodes import AdaBoostMO, OutputCodeClassifier
 from outputcodes.app.report import answers, explain
-from outputcodes.decoders import DECODERS, Continuous, Decoder, LossBased
+from outputcodes.decoders import DECODERS, AccuracyWeighted, Continuous, Decoder, LossBased
 from outputcodes.learners import Ridge
 from outputcodes.losses import as_loss
 
@@ -48,7 +48,10 @@ def test_facts_are_those_of_the_model(code, truth):
         assert ("← truth" in text) == (truth is not None)
 
 
-SUMS = ["hamming", "loss", "linear", "hinge", LossBased("squared", zeros="ignore"), Continuous(), "accuracy-weighted"]
+SUMS = [
+    *("hamming", "loss", "linear", "hinge", LossBased("squared", zeros="ignore"), Continuous(), "accuracy-weighted"),
+    *("exponential", LossBased("exponential", zeros="ignore"), AccuracyWeighted("exponential")),
+]
 
 
 @pytest.mark.parametrize("decoder", SUMS, ids=str)
@@ -60,11 +63,20 @@ def test_leads_of_the_columns_add_up_to_that_of_the_score(decoder):
 
 
 def test_lead_of_a_column_is_its_difference_of_losses():
-    found = explain(fitted(decoder="exponential", code="all-pairs"), X[70], "versicolor")
-    loss = as_loss("exponential")
+    found = explain(fitted(decoder="logistic", code="all-pairs"), X[70], "versicolor")
+    loss = as_loss("logistic")
     M, f = found.code, found.margins
     for s in range(3):
         assert found.lead[s] == pytest.approx(loss(M[found.rival, s] * f[s]) - loss(M[found.predicted, s] * f[s]))
+
+
+def test_leads_of_the_exponential_loss_are_as_large_as_its_scores():
+    decoder, M = LossBased("exponential"), 2 * np.eye(3) - 1
+    F = np.array([[80.0, -60.0, 1000.0]])
+    parts, D = decoder.contributions(F, M), decoder.scores(F, M)
+    np.testing.assert_allclose(parts.sum(axis=2), D)
+    # The sum of class 0 is dominated by the margin of column 2, which contradicts it.
+    np.testing.assert_allclose(parts[0, 0], [0, 0, D[0, 0]], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in DECODERS if not DECODERS[name]().searches])

@@ -69,7 +69,10 @@ def report_failures(outcomes: Outcomes, error_score: Any) -> None:
     counts = {text: failures.count(text) for text in dict.fromkeys(failures)}
     details = "\n".join(f"{count} fits failed with the following error:\n{text}" for text, count in counts.items())
     if len(failures) == total:
-        raise ValueError(f"All the {total} fits failed.\nIt is very likely that the model is misconfigured.\n{details}")
+        raise ValueError(
+            f"All the {total} fits failed.\nIt is very likely that the model is misconfigured. With "
+            f"error_score='raise', the first error is raised.\n{details}"
+        )
     warnings.warn(
         f"{len(failures)} fits failed out of a total of {total}.\nThe score on these splits for these parameters is "
         f"set to {error_score}.\n{details}",
