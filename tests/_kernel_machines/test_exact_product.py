@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from outputcodes._ground.blocks import serially
+from outputcodes._kernel_machines import rows as rows_of_kernel
 from outputcodes._kernel_machines import working_sets
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
@@ -23,7 +24,7 @@ def lopsided(A, B):
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", ["rbf", "poly", "linear", "sigmoid", "precomputed", lopsided])
 def test_exact_gradients_are_kernel_values_times_coefficients(name, is_sparse, few, monkeypatch):
-    monkeypatch.setattr(working_sets, "FEW", few)
+    monkeypatch.setattr(rows_of_kernel, "FEW", few)
     monkeypatch.setattr(working_sets, "ANCHORS", 7)
     X, kernel = RNG.normal(size=(50, 4)), Kernel(name, gamma=0.3, coef0=0.5)
     if name == "precomputed":

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from outputcodes._ground.blocks import BLOCK_VALUES, Run, row_blocks
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.rows import add_rows, gather
+from outputcodes._kernel_machines.rows import add_rows, few_per_row, gather
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -37,8 +37,6 @@ AIM = 0.95
 REFRESHES = 10
 # Support vectors per tile when kernel values are computed; with all of them, a block would have too few rows.
 ANCHORS = 1024
-# Below this share of nonzero coefficients, rows of kernel values are added up one by one instead of multiplied.
-FEW = 0.25
 
 
 class WorkingSets:
@@ -163,14 +161,6 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
     parts = run(of_block, row_blocks(len(rows), min(len(support), ANCHORS)))
     f: Array = np.concatenate(parts).T + offset * beta.sum(axis=1, keepdims=True)
     return f
-
-
-def few_per_row(coefficients: Array) -> tuple[Rows, Rows, Array] | None:
-    """Return coefficients (S, L) of which most are 0 as `add_rows` takes them: starts, targets, factors; else None."""
-    if np.count_nonzero(coefficients) > FEW * coefficients.size:
-        return None
-    lines = sparse.csr_array(coefficients)
-    return lines.indptr, lines.indices, lines.data
 
 
 def _next_set(working: Rows, violators: Rows, size: int, n: int) -> Rows:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from outputcodes._kernel_machines import parameters, working_sets
+from outputcodes._kernel_machines import parameters
+from outputcodes._kernel_machines import rows as rows_of_kernel
 from outputcodes.codes import AllPairs, OneVsAll
 from outputcodes.learners.kernel import small
 from outputcodes.learners.kernel.kernel_svm import KernelSVM
@@ -57,7 +58,7 @@ def test_what_was_prepared_is_used_again():
 @pytest.mark.parametrize("few", [0.0, 1.0], ids=["products", "sums"])
 @pytest.mark.parametrize("code", ["one-vs-all", "with zeros"])
 def test_held_out_margins_of_rounded_kernel_values_are_those_of_new_rows(code, few, monkeypatch):
-    monkeypatch.setattr(working_sets, "FEW", few)
+    monkeypatch.setattr(rows_of_kernel, "FEW", few)
     monkeypatch.setattr(parameters, "EXACT_ROWS", 0)
     M = 2 * np.eye(4, dtype=np.int8) - 1
     if code == "with zeros":

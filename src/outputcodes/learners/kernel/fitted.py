@@ -25,8 +25,7 @@ from outputcodes._kernel_machines.device.backend import (
 )
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram, are_neighbours
-from outputcodes._kernel_machines.rows import add_rows
-from outputcodes._kernel_machines.working_sets import few_per_row
+from outputcodes._kernel_machines.rows import add_rows, few_per_row
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.dual import SolvedColumns
 from outputcodes.learners.kernel.known import Bounded, inside, joined

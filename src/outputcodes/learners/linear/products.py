@@ -116,7 +116,7 @@ def pieces_of(
     `present` (k, L) marks the columns in which a class takes part; absent rows then cost nothing.
     """
     takes_all, y = bool(present.all()), y.astype(np.intp, copy=False)
-    kind = _kinds(present)[y] if not takes_all else y
+    kind = y if takes_all else _kinds(present)[y]
     if not takes_all:
         rows = rows[np.argsort(kind[rows], kind="stable")]
     everything = np.array_equal(rows, np.arange(len(y)))  # then pieces are views
