@@ -13,7 +13,7 @@ from outputcodes.learners import LEARNERS
 from outputcodes.losses import LOSSES
 
 # What has iterations.
-REFUSED = {"coupling", "beam"}
+REFUSED = {"coupling"}
 K = 4
 
 
@@ -37,12 +37,11 @@ def is_ours(thing):
     return type(thing).__module__.startswith("outputcodes.")
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
+# Beams serve the tree code alone, and are refused: see test_inputs_and_refusals.py.
+@pytest.mark.parametrize("decoder", [name for name in DECODERS if name != "beam"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_with_every_decoder(agree, learner, decoder):
     X, y = sample()
-    if decoder == "beam":
-        pytest.skip("it serves the tree code alone, see below")
     model = trained(learner).with_decoder(decoder, X[:120], y[:120])
     named_by_a_plugin = decoder in LOSSES and not LOSSES[decoder].value.__module__.startswith("outputcodes.")
     fitted = model.columns_.fitted
@@ -53,12 +52,13 @@ def test_every_learner_with_every_decoder(agree, learner, decoder):
         agree(model, X)
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("probability", ["likelihood", "softmax"])
+# Softmax along the paths of a tree code is refused too.
+@pytest.mark.parametrize(
+    ("probability", "code"),
+    [(p, code) for p in ("likelihood", "softmax") for code in CODES if (p, code) != ("softmax", "tree")],
+)
 def test_every_code_with_probabilities(agree, code, probability):
     X, y = sample()
-    if code == "tree":
-        pytest.skip("beams are refused, see below")
     agree(OutputCodeClassifier("ridge", code=code, probability=probability, random_state=0).fit(X, y), X)
 
 
