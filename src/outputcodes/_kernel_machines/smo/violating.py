@@ -6,11 +6,12 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def violating(e, beta, lo, hi, rounding, outside, tol, grow, shrink):  # type: ignore[no-untyped-def]
-    """Return the largest e that may grow, the smallest that may shrink, and how many rows violate by more than `tol`.
+def violating(e, beta, lo, hi, rounding, outside, tol, least, grow, shrink):  # type: ignore[no-untyped-def]
+    """Return the largest e that may grow, the smallest that may shrink, and how many rows violate by more than `least`.
 
-    The numbers of these rows are written to `grow` and `shrink`. A coefficient that is nearer to its bound than
-    `rounding`, times the size of the box or the largest coefficient, is at it. Both ends include ∓`outside`.
+    The numbers of these rows are written to `grow` and `shrink`; there are none if no row violates by more than `tol`.
+    A coefficient that is nearer to its bound than `rounding`, times the size of the box or the largest coefficient, is
+    at it. Both ends include ∓`outside`.
     """
     largest = 0.0
     for i in range(beta.size):
@@ -25,10 +26,10 @@ def violating(e, beta, lo, hi, rounding, outside, tol, grow, shrink):  # type: i
     growing = shrinking = 0
     if highest - lowest > tol:
         for i in range(beta.size):
-            if beta[i] < hi[i] and e[i] > lowest + tol:
+            if beta[i] < hi[i] and e[i] > lowest + least:
                 grow[growing] = i
                 growing += 1
-            if beta[i] > lo[i] and e[i] < highest - tol:
+            if beta[i] > lo[i] and e[i] < highest - least:
                 shrink[shrinking] = i
                 shrinking += 1
     return highest, lowest, growing, shrinking

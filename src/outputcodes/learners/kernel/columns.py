@@ -13,6 +13,7 @@ from outputcodes._ground.blocks import row_blocks, serially
 from outputcodes._kernel_machines.kernel_function import rbf_block
 from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
 from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumn, SolvedColumns, balanced
+from outputcodes.learners.kernel.own_sets import OwnSets
 from outputcodes.learners.kernel.small import is_small, solve_small
 from outputcodes.learners.kernel.together import ColumnsTogether
 
@@ -77,7 +78,8 @@ def solve_columns(
         columns = others[first : first + COLUMNS_TOGETHER]
         target, box = problem(columns, slice(None))
         settled = partial(_reached, len(solutions), M.shape[1])
-        together = ColumnsTogether(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp), settled)
+        solver = OwnSets if OwnSets.possible(gram) else ColumnsTogether
+        together = solver(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp), settled)
         together.solve()
         for j, column in enumerate(columns.tolist()):
             solutions[column] = dual.solved(rows, together.e[j], box[:, j], int(together.steps[j]))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.smo.pairs import solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.smo.pairs import runs_of, solve_pairs, solve_unbalanced
 from outputcodes._kernel_machines.smo.passes import BIG
 
 Rows = NDArray[np.intp]
@@ -70,13 +70,22 @@ class Dual:
         """Return the bias of one column."""
         return float(self.biases(e, box, np.array(ends)[:, None], ONE)[0])
 
-    def descend(self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int) -> int:
-        """Solve one column on K (p, p), changing β = box[0]; return the number of steps."""
+    def descend(
+        self, K: NDArray[Any], e: Array, box: Array, tol: float, max_steps: int, places: Rows | None = None
+    ) -> int:
+        """Solve one column on K (p, p), changing β = box[0]; return the number of steps.
+
+        With `places`, the column has these p rows of a larger K, and a row is copied when it is first used.
+        """
         beta, lo, hi = box
-        work = np.empty((4, len(e)))
-        work[0], work[1], work[2], work[3] = e, -BIG * (beta >= hi), BIG * (beta <= lo), K.diagonal() + self.offset
-        every = np.arange(len(e) + 1)
-        lines = K.ravel(), every, K, every[:-1], every[[0, -1]]
+        work, every = np.empty((4, len(e))), np.arange(len(e) + 1)
+        work[0], work[1], work[2] = e, -BIG * (beta >= hi), BIG * (beta <= lo)
+        if places is None:
+            lines, diag = (K.ravel(), every, K, every[:-1], every[[0, -1]]), K.diagonal()
+        else:
+            slot = np.append(np.full(len(e), -1), 0)
+            lines, diag = (np.empty(len(e) ** 2, K.dtype), slot, K, places, runs_of(places)), K[places, places]
+        work[3] = diag + self.offset
         if self.free_bias:
             return int(solve_pairs(*lines, work, beta, lo, hi, tol, max_steps))
         return int(solve_unbalanced(*lines, self.offset, work, beta, lo, hi, tol, max_steps))

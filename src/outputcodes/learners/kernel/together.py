@@ -27,6 +27,8 @@ ROUNDS_PER_LOOK = 4
 SHARE = 0.5
 # Shrinking keeps this multiple of the unsettled rows; with fewer, more of the other rows have to be added back.
 TIMES_UNSETTLED = 1.5
+# Gradients that differ by less are equal.
+TIES = 1e-9
 
 
 class ColumnsTogether(WorkingSets):
@@ -48,6 +50,8 @@ class ColumnsTogether(WorkingSets):
         self.dual, self.box, self.steps = dual, box, steps
         # Called before each round with the number of columns that no row violates.
         self.settled = settled
+        # Before the first round all rows of a side are equal: those that come first should be of all classes.
+        self.tie_break = TIES * np.random.default_rng(0).random(len(rows))
 
     def coefficients(self) -> Array:
         """Return β."""
@@ -57,33 +61,45 @@ class ColumnsTogether(WorkingSets):
     def violators(self, size: int, aim: float) -> Rows:
         """Return violators, two per column in turn: one whose β may grow and one whose β may shrink."""
         L, n = self.e.shape
-        count = min(n, max(8, 2 * size // L))
-        found = self.run(lambda j: self._violators(j, count, aim * self.dual.tol), range(L))
+        tol = aim * self.dual.tol
+        found = self.worst(min(n, max(8, 2 * size // L)), tol, tol)
+        if not len(found):
+            return NONE
+        offered: Rows = np.stack(found).reshape(len(found), -1, 2).swapaxes(0, 1).ravel()
+        return offered[offered >= 0]
+
+    def worst(self, count: int, tol: float, least: float) -> list[Rows]:
+        """Return, for each column that violates by more than `tol`, the rows that violate by more than `least`.
+
+        A column has at most `count` rows whose β may grow and as many whose β may shrink, worst first and in turn; -1
+        stands for a row that is missing. Columns that reached the maximum number of steps have no rows.
+        """
+        found = self.run(lambda j: self._worst(j, count, tol, least), range(len(self.e)))
         self.gaps = np.array([gap for gap, _ in found])
         self.active = np.flatnonzero([len(rows) > 0 for _, rows in found] & (self.steps < self.dual.max_iter))
-        self.settled(L - len(self.active))
-        if not len(self.active):
-            return NONE
-        pairs = np.stack([found[j][1] for j in self.active]).reshape(len(self.active), -1, 2)
-        offered: Rows = pairs.swapaxes(0, 1).ravel()
-        return offered[offered >= 0]
+        self.settled(len(self.e) - len(self.active))
+        return [found[j][1] for j in self.active]
 
     def improve(self, K: NDArray[Any], working: Rows) -> tuple[Rows, NDArray[Any]]:
         """Solve the active columns on the working set."""
-        dual, active = self.dual, self.active
+        active = self.active
         change = np.empty((len(active), len(working)), dtype=K.dtype)
 
         def solve(place: int) -> None:
-            j = active[place]
-            local = np.ascontiguousarray(self.box[:, j, working])
-            tol = max(INNER * self.gaps[j], 0.5 * dual.tol) if len(working) < len(self.rows) else 0.9 * dual.tol
-            most = min(STEPS_PER_CALL, dual.max_iter - self.steps[j])
-            self.steps[j] += dual.descend(K, self.e[j, working], local, tol, most)
-            change[place] = local[0] - self.box[0, j, working]
-            self.box[0, j, working] = local[0]
+            change[place] = self.descend(active[place], working, K)
 
         self.run(solve, range(len(active)))
         return active, change
+
+    def descend(self, j: int, working: Rows, K: NDArray[Any], places: Rows | None = None) -> Array:
+        """Solve a column on a working set; return the changes of β."""
+        dual, local = self.dual, np.ascontiguousarray(self.box[:, j, working])
+        tol = max(INNER * self.gaps[j], 0.5 * dual.tol) if len(working) < len(self.rows) else 0.9 * dual.tol
+        most = min(STEPS_PER_CALL, dual.max_iter - self.steps[j])
+        self.steps[j] += dual.descend(K, self.e[j, working], local, tol, most, places)
+        change: Array = local[0] - self.box[0, j, working]
+        self.box[0, j, working] = local[0]
+        return change
 
     def advance(self, refreshes: int) -> None:
         """Run rounds until no column violates, or until few unsettled rows are left; then run rounds on those only."""
@@ -128,20 +144,17 @@ class ColumnsTogether(WorkingSets):
         few = np.argsort(-farthest, kind="stable")[: min(most, int(TIMES_UNSETTLED * count))]
         return np.sort(few) if gram.capacity < count <= most else NONE
 
-    def _violators(self, j: int, count: int, tol: float) -> tuple[float, Rows]:
-        """Return the violation and the violators of a column, worst first, alternating between growing and shrinking.
-
-        A column whose violation is at most `tol` has no violators.
-        """
+    def _worst(self, j: int, count: int, tol: float, least: float) -> tuple[float, Rows]:
+        """Return the violation of a column, and its rows."""
         e, rows = self.e[j], np.empty((2, len(self.rows)), dtype=np.intp)
         outside = np.inf if self.dual.free_bias else 0.0
-        highest, lowest, *counts = violating(e, *self.box[:, j], ROUNDING, outside, tol, *rows)
+        highest, lowest, *counts = violating(e, *self.box[:, j], ROUNDING, outside, tol, least, *rows)
         if highest - lowest <= tol:
             return highest - lowest, NONE
         both = np.full(2 * count, -1)
         for start, sign in ((0, -1.0), (1, 1.0)):
             violators = rows[start, : counts[start]]
-            goodness = sign * e[violators]
+            goodness = sign * e[violators] + self.tie_break[violators]
             if len(violators) > count:
                 worst = np.argpartition(goodness, count - 1)[:count]
                 violators, goodness = violators[worst], goodness[worst]
