@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -12,11 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from outputcodes import OutputCodeClassifier
-from outputcodes._ground.validation import WITH_NAN
+from outputcodes import GradientBoost, OutputCodeClassifier
+from outputcodes._ground.validation import WITH_NAN, WITH_SPARSE
 from outputcodes.codes import Dense, check_code
 from outputcodes.decoders import AccuracyWeighted, LossBased
-from outputcodes.learners import LEARNERS, PerColumn
+from outputcodes.learners import LEARNERS, BoostedTrees, PerColumn
 
 X, y = load_iris(return_X_y=True)
 
@@ -93,6 +94,25 @@ def test_learners_that_accept_missing_values_are_named():
     assert set(able) == set(WITH_NAN)
     with pytest.raises(ValueError, match=r"Input X contains NaN, and OutputCodeClassifier .* 'boosted-trees'"):
         OutputCodeClassifier("ridge").fit(np.where(X > 7, np.nan, X), y)
+
+
+def test_learners_that_accept_sparse_features_are_named():
+    able = [name for name, make in LEARNERS.items() if get_tags(make()).input_tags.sparse]
+    assert set(able) == set(WITH_SPARSE)
+    for model, who in [
+        (GradientBoost(), "GradientBoost"),
+        (OutputCodeClassifier("boosted-trees"), "OutputCodeClassifier with estimator='boosted-trees'"),
+        (BoostedTrees(), "BoostedTrees"),
+    ]:
+        with pytest.raises(TypeError, match=rf"X is sparse, and {who} takes dense X only: .* 'logistic'"):
+            model.fit(sparse.csr_matrix(X), y % 2)
+
+
+@pytest.mark.parametrize("other", [[True, False] * 75, pd.array(range(150), dtype="Int64"), [1.5] * 150])
+def test_text_in_a_categorical_column_is_named_whatever_stands_beside_it(other):
+    frame = pd.DataFrame({"number": other, "colour": pd.Categorical(["red", "blue", "red"] * 50)})
+    with pytest.raises(ValueError, match=r"X has text in column 'colour' \('red' in row 0\), but GradientBoost"):
+        GradientBoost(n_rounds=2).fit(frame, y)
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_sparse_data_for_foreign_estimators():
     booster = AdaBoostMO("all-pairs", 4, estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
     dense, sparse = booster.fit(X, y).margins(X), clone(booster).fit(sp.csr_matrix(X), y).margins(sp.csr_matrix(X))
     assert np.allclose(dense, sparse)
-    with pytest.raises(TypeError, match="dense data is required"):
+    with pytest.raises(TypeError, match="AdaBoostMO takes dense X only"):
         AdaBoostMO().fit(sp.csr_matrix(X), y)
 
 

@@ -126,8 +126,9 @@ def run(number: int) -> str:
             model = clone(case.model).fit(case.X, case.y, **case.fit_parameters)
         except (ValueError, TypeError) as refusal:
             check_message(str(refusal))
-            # scikit-learn's own words for sparse X; any other TypeError is a fault.
-            check(isinstance(refusal, ValueError) or "Sparse data was passed" in str(refusal), repr(refusal))
+            # scikit-learn refuses sparse X by a TypeError, and so do we; any other is a fault.
+            sparse = "X is sparse" in str(refusal) or "Sparse data was passed" in str(refusal)
+            check(isinstance(refusal, ValueError) or sparse, repr(refusal))
             return str(refusal)
         try:
             predicted, numbers = answers(model, case.X_new)

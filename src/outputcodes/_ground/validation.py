@@ -33,8 +33,9 @@ MISSING_LABELS = "y has missing labels (None, NaN or NA); remove these rows, or 
 # What codes are called elsewhere.
 SYNONYMS = {"ovo": "all-pairs", "one-vs-one": "all-pairs", "ova": "one-vs-all", "ovr": "one-vs-all"}
 SYNONYMS |= {"one-vs-rest": "one-vs-all"}
-# Learners that accept missing values.
+# Learners that accept missing values, and those that accept sparse X.
 WITH_NAN = ("boosted-trees", "tree", "stumps")
+WITH_SPARSE = ("logistic", "linear-svm", "ridge", "kernel-svm")
 
 
 def unknown_name(parameter: str, name: str, known: Iterable[str]) -> ValueError:
@@ -105,9 +106,18 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
 
 @contextmanager
 def naming_learners(estimator: Any) -> Iterator[None]:
-    """Where X has missing values, name our own learners that accept them in place of scikit-learn's advice."""
+    """Where X is sparse or has missing values, name our learners that accept it in place of scikit-learn's advice."""
     try:
         yield
+    except TypeError as error:
+        if not str(error).startswith("Sparse data was passed for X"):
+            raise
+        learner = getattr(estimator, "estimator", None)
+        who = type(estimator).__name__ + (f" with estimator={learner!r}" if learner is not None else "")
+        raise TypeError(
+            f"X is sparse, and {who} takes dense X only: choose a learner that accepts sparse X, such as "
+            f"{', '.join(map(repr, WITH_SPARSE))}, or pass X.toarray() if that fits in memory."
+        ) from error
     except ValueError as error:
         if not str(error).startswith("Input X contains NaN") or "HistGradientBoosting" not in str(error):
             raise
@@ -156,7 +166,7 @@ def naming_text(estimator: Any, X: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if "could not convert string" not in str(error) or (found := first_text(X)) is None:
+        if not re.search("could not convert string|Cannot cast", str(error)) or (found := first_text(X)) is None:
             raise
         row, place, value = found
         column = list(X.columns)[place] if hasattr(X, "columns") else place
