@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import row_blocks, serially
+from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import rbf_block
+from outputcodes._kernel_machines.rows import add_rows
 from outputcodes._kernel_machines.working_sets import REFRESHES, exact_product
 from outputcodes.learners.kernel.dual import STEPS_PER_CALL, Dual, SolvedColumn, SolvedColumns, balanced
 from outputcodes.learners.kernel.own_sets import OwnSets
@@ -120,26 +122,38 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
 
     `target` has shape (n,). `box` (3, n) holds β, which is changed in place, and its bounds.
     """
-    K, beta, steps = _own(dual, rows), box[0], 0
+    gram, beta, steps = dual.gram, box[0], 0
+    # Kernel values that are known are read where they are.
+    K, places = (gram.store, gram.place[rows]) if gram.foreseen else (_own(gram, rows), None)
     for refreshes in range(REFRESHES + 1):
         # The first steps need no exact gradients.
         rough = K.dtype != np.float64 and refreshes == 0
         if rough or K.dtype == np.float64:
-            e = target - K @ beta.astype(K.dtype) - dual.offset * beta.sum()
+            e = target - _product(K, beta.astype(K.dtype), places) - dual.offset * beta.sum()
         else:
-            e = target - exact_product(dual.gram, rows, beta[None], dual.offset, serially)[0]
+            e = target - exact_product(gram, rows, beta[None], dual.offset, serially)[0]
         highest, lowest = dual.violation(e, box)
         if not rough and (highest - lowest <= dual.tol or steps >= max_steps or refreshes == REFRESHES):
             break
-        steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps)
+        steps += dual.descend(K, e, box, 0.9 * dual.tol, max_steps - steps, places)
     return dual.solved(rows, e, box, steps)
 
 
-def _own(dual: Dual, rows: Rows) -> NDArray[Any]:
-    """Return the Gram matrix of some rows; unless it is known, half of it is computed and half is mirrored."""
-    gram, p = dual.gram, len(rows)
-    if gram.foreseen:
-        return gram.copied(rows)
+def _product(K: NDArray[Any], beta: NDArray[Any], places: Rows | None) -> NDArray[Any]:
+    """Return Kβ; with `places`, of the Gram matrix that these rows and columns of K make."""
+    product: NDArray[Any]
+    if places is None:
+        product = K @ beta
+        return product
+    support, product = np.flatnonzero(beta), np.zeros_like(beta)
+    starts = np.arange(len(support) + 1, dtype=np.int32)
+    add_rows(K, places[support], starts, np.zeros_like(starts), beta[support], places, product[None])
+    return product
+
+
+def _own(gram: Gram, rows: Rows) -> NDArray[Any]:
+    """Return the Gram matrix of some rows: half of it is computed and half is mirrored."""
+    p = len(rows)
     K = np.empty((p, p), dtype=gram.store.dtype)
     kernel, A = gram.kernel, gram.kernel.anchors(gram.X, rows)
     for block in row_blocks(p, 8 * p):
