@@ -337,8 +337,8 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
                 problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
 
-    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Learner, Code]:
-        return as_learner(self.estimator, self.variant), code_for(self.code, classes)[1]
+    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Learner, NDArray[Any], Code]:
+        return as_learner(self.estimator, self.variant), *code_for(self.code, classes)
 
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 
 from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.kernel_function import Kernel
+from outputcodes._kernel_machines.rows import to_distances, to_exponentials
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(7, 4)), rng.normal(size=(5, 4))
@@ -40,6 +41,20 @@ def test_float32_values_are_the_float64_ones_rounded(make):
     assert rows.dtype == np.float32
     assert np.abs(rows - K).max() < 2.5e-7
     assert rows.max() <= 1
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_exponential_function_has_all_digits(rows):
+    t = np.concatenate([[0.0], np.geomspace(1e-300, 1, 999), np.linspace(0, 706.9, 100_001)])
+    K = np.zeros((rows, len(t)))
+    to_distances(K, np.zeros(rows), 2 * t)
+    to_exponentials(-0.5, K)
+    np.testing.assert_allclose(K, np.tile(np.exp(-t.astype(np.longdouble)), (rows, 1)), rtol=2.5e-16, atol=0)
+    # Far apart, also where distances overflow; and products that rounding makes larger than the norms.
+    K = np.array([[0.0, 0.0, 0.0, 0.0, np.inf, np.inf, 1e-9]])
+    to_distances(K, np.zeros(1), np.array([700, 710, 1e308, np.inf, np.inf, 0, 0]))
+    to_exponentials(-1.0, K)
+    assert K[0].tolist() == [pytest.approx(np.exp(-700.0), rel=1e-15), 0, 0, 0, 0, 1, 1]
 
 
 def test_a_callable_and_a_precomputed_kernel():

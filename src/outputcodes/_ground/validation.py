@@ -324,7 +324,7 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     if checked.max(initial=0.0) > LARGEST_WEIGHT:
         raise ValueError(f"sample_weight has entries above {LARGEST_WEIGHT:g}, whose sums overflow; scale them down.")
     if not checked.any():
-        raise ValueError("sample_weight is zero for every row; at least two classes need positive weight.")
+        raise ValueError("sample_weight is zero for every row; give some of them a positive weight.")
     return checked
 
 

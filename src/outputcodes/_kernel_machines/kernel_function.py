@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from outputcodes._ground.blocks import row_blocks
-from outputcodes._kernel_machines.rows import rbf_rows
+from outputcodes._kernel_machines.rows import rbf_rows, to_distances, to_exponentials
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -70,19 +70,10 @@ class Kernel:
 
     def geometry(self, A: Any, anchors: Any, out: Array | None = None) -> Array:
         """Return the squared distances for rbf, else the inner products, from which `values` computes the kernel."""
-        if self.name != "rbf":
-            return _products(A, anchors, out)
-        left, right = squared_norms(A), squared_norms(anchors)
-        if sparse.issparse(A) or sparse.issparse(anchors):
-            K = _products(A, anchors, out)
-            K *= -2
-            K += left[:, None]
-            K += right
-        else:
-            # |a|² − 2ab + |b|² as one product.
-            A = np.column_stack([-2.0 * A, left, np.ones_like(left)])
-            K = _products(A, np.column_stack([anchors, np.ones_like(right), right]), out)
-        return np.maximum(K, 0, out=K)
+        K = _products(A, anchors, out)
+        if self.name == "rbf":
+            to_distances(K, squared_norms(A), squared_norms(anchors))
+        return K
 
     def power_of(self, other: Kernel) -> int:
         """Return the integer p ≥ 2 such that this kernel is the p-th power of the other kernel, or 0 if there is none.
@@ -98,8 +89,11 @@ class Kernel:
         """Compute kernel values from distances or products, in place, and return them."""
         K = geometry
         if self.name == "rbf":
-            K *= -self.gamma
-            np.exp(K, out=K)
+            if K.dtype == np.float64:
+                to_exponentials(-self.gamma, K)
+            else:
+                K *= -self.gamma
+                np.exp(K, out=K)
             return K
         if self.name == "linear":
             return K

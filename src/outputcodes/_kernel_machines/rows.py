@@ -1,5 +1,5 @@
-"""Compiled operations on the rows of a large Gram matrix: rbf values in float32, small matrices from large ones, and
-the effect of few coefficients on many gradients or margins."""
+"""Compiled operations on the rows of a large Gram matrix: rbf values, small matrices from large ones, and the effect of
+few coefficients on many gradients or margins."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from scipy import sparse
 # Below this share of nonzero coefficients, rows of kernel values are added up one by one instead of multiplied.
 FEW = 0.25
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
+# ln 2 in two parts, the first with few digits: its product with an integer is exact.
+_LN2, _REST_OF_LN2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -55,6 +57,50 @@ def rbf_rows(products, left, right, gamma, out, slots, first):  # type: ignore[n
             stop = min(b + width, right.size)
             here = slice(first + b, first + stop)
             _powers_of_two(products[a, b:stop], left[a], right[b:stop], scale, row[here], row_bits[here], whole)
+
+
+@njit(nogil=True, cache=True)
+def to_distances(products, left, right):  # type: ignore[no-untyped-def]
+    """Replace inner products by squared distances: max(0, left[a] + right[b] − 2·products[a, b])."""
+    for a in range(left.size):
+        row = products[a]
+        for b in range(right.size):
+            distance = left[a] + right[b] - 2 * row[b]
+            row[b] = 0.0 if distance < 0 else distance
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
+def to_exponentials(factor, values):  # type: ignore[no-untyped-def]
+    """Replace values by exp(factor·values) in float64, where factor·values ≤ 0; what is below 1e-307 is 0.
+
+    exp(t) = 2^n·exp(r), where n is an integer and |r| ≤ ½ ln 2: the polynomial is Taylor's, with an error of 2e-16.
+    """
+    bits, whole = values.view(np.int64), np.empty(values.shape[1], np.int64)
+    for a in range(values.shape[0]):
+        row, row_bits = values[a], bits[a]
+        for b in range(row.size):
+            power = factor * row[b]
+            kept = power > -707.0
+            power = power if kept else 0.0
+            n = np.floor(power * (1 / np.log(2.0)) + 0.5)
+            whole[b] = np.int64(n) << np.int64(52)
+            r = (power - n * _LN2) - n * _REST_OF_LN2
+            p = r * (1 / 6227020800) + 1 / 479001600
+            p = p * r + 1 / 39916800
+            p = p * r + 1 / 3628800
+            p = p * r + 1 / 362880
+            p = p * r + 1 / 40320
+            p = p * r + 1 / 5040
+            p = p * r + 1 / 720
+            p = p * r + 1 / 120
+            p = p * r + 1 / 24
+            p = p * r + 1 / 6
+            p = p * r + 0.5
+            p = p * r + 1
+            p = p * r + 1
+            row[b] = p if kept else 0.0
+        for b in range(row.size):
+            row_bits[b] += whole[b]
 
 
 @njit(nogil=True, cache=True)

@@ -44,7 +44,7 @@ class StreamState:
         The weight of the rows of each class so far.
     stream : learners.stream.Stream
     complete : bool
-        Whether all classes were named in the first call.
+        Whether all classes were named in the first call, or by a mapping as the code.
     sums : ClassSums or None
         Sums over each class, if the code grows beside the nearest class.
     """
@@ -80,7 +80,7 @@ class StreamState:
         if new and self.complete:
             raise ValueError(
                 f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: "
-                "correct them, or start again without classes, so that the code can grow."
+                "correct them, or start again, without classes and with a code that can grow."
             )
         known |= {label: len(known) + number for number, label in enumerate(new)}
         numbers = np.array([known[label] for label in found.tolist()], dtype=np.intp)[places.reshape(-1)]
@@ -193,7 +193,7 @@ class StreamingClassifier(DecodingClassifier):
         y = at_hand(y)
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
-        learner, _ = self._stream_parts(np.array([]))
+        learner, *_ = self._stream_parts(np.array([]))
         X = self._check_features(X, learner.estimators, reset=first)
         if isinstance(X, RowBlocks):
             raise ValueError("X is in blocks of rows, and partial_fit takes one batch: call it for each block.")
@@ -228,13 +228,15 @@ class StreamingClassifier(DecodingClassifier):
     def _started(
         self, learner: Any, X: Any, labels: NDArray[Any], weight: Array | None, classes: ArrayLike | None
     ) -> StreamState:
-        known = np.unique(labels) if classes is None else _check_named_classes(classes)
+        given = np.unique(labels) if classes is None else _check_named_classes(classes)
+        seed, (_, known, code) = as_seed(self.random_state), self._stream_parts(given)
+        # A mapping {label: row} names its classes, too.
+        complete = classes is not None or len(known) > len(given)
         if len(known) < 2:
             raise ValueError(
                 f"The first batch has only the class {known.tolist()}: name all classes, partial_fit(X, y, classes=…), "
                 "or give a first batch with two classes."
             )
-        seed, (_, code) = as_seed(self.random_state), self._stream_parts(known)
         # A label that was not named is refused when its number is asked for.
         named = np.flatnonzero(np.isin(labels, known))
         batch = FirstBatch(
@@ -243,9 +245,9 @@ class StreamingClassifier(DecodingClassifier):
             None if weight is None else weight[named],
             known,
         )
-        M = code.open(len(known), seed, spare=classes is None, batch=batch)
-        sums = ClassSums() if code.grows_beside_nearest and classes is None else None
-        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), classes is not None, sums)
+        M = code.open(len(known), seed, spare=not complete, batch=batch)
+        sums = ClassSums() if code.grows_beside_nearest and not complete else None
+        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), complete, sums)
 
     def _objection_to_streams(self) -> str | None:
         """Return why these parameters can't learn from batches, or None."""
@@ -260,7 +262,7 @@ class StreamingClassifier(DecodingClassifier):
                 f"{type(decoder).__name__} learns from margins of all rows, which partial_fit does not keep: use "
                 "another decoder, and with_decoder(decoder, X, y) for rows that you keep."
             )
-        learner, code = self._stream_parts(np.array([]))
+        learner, _, code = self._stream_parts(np.array([]))
         if code.needs_problem and not code.opens_from_batch:
             return (
                 f"{type(code).__name__} is made from data, which partial_fit has not seen yet: draw it before, and "
@@ -272,8 +274,8 @@ class StreamingClassifier(DecodingClassifier):
             return str(reason)
         return None
 
-    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Any, Any]:
-        """Return the learner, and the code for the classes of the first batch."""
+    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
+        """Return the learner, the classes of the code, given those of the first batch, and the code."""
         raise NotImplementedError
 
     def _decoder_asked_for(self) -> Decoder:

@@ -252,6 +252,20 @@ def test_what_is_refused():
         OutputCodeClassifier("ridge", code="one-vs-all").partial_fit(wide, ["a", "b", "c"])
 
 
+@pytest.mark.parametrize("first", [1, 60])
+def test_a_mapping_names_all_classes(first):
+    classes = np.unique(y)
+    code = dict(zip(classes, AllPairs().draw(len(classes)).matrix(), strict=True))
+    model, order = OutputCodeClassifier("ridge", code=code), np.argsort(y, kind="stable")
+    for rows in np.split(order, [first, 200, 400]):
+        model.partial_fit(X[rows], y[rows])
+    whole = OutputCodeClassifier("ridge", code=code).fit(X, y)
+    assert np.array_equal(model.classes_, classes)
+    np.testing.assert_allclose(model.margins(X), whole.margins(X), atol=1e-9)
+    with pytest.raises(ValueError, match=r"y has the labels 'zz', which are not among the classes of the first call"):
+        model.partial_fit(X[:1], ["zz"])
+
+
 def test_fit_starts_again_and_a_batch_without_new_rows_of_a_class_is_normal():
     model = streamed(OutputCodeClassifier("ridge", code="one-vs-all"))
     model.fit(X[:100], y[:100])
