@@ -57,17 +57,15 @@ def sample(name: str, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
 
 
 def searched(what: str, ours: Any, peers: dict[str, Any], X: np.ndarray, y: np.ndarray) -> list[dict[str, object]]:
-    """Run our search and its peers in turn, after a trial on a few rows, which compiles what is to be compiled."""
+    """Run our search and its peers, after a trial on a few rows, which compiles what is to be compiled."""
     few = np.concatenate([np.flatnonzero(y == r)[:12] for r in np.unique(y)])
     for one in (ours, *peers.values()):
         one.fit(X[few], y[few])
     contenders = {name: partial(one.fit, X, y) for name, one in {"ours": ours, **peers}.items()}
-    seconds, fitted = dict[str, float](), dict[str, Any]()
-    # Their ratio is near its target, those of the others are not: once is enough for these, which take minutes.
-    for names, repeats in ({"ours", OWN}, 3), (contenders.keys() - {"ours", OWN}, 1):
-        timed = interleaved({name: run for name, run in contenders.items() if name in names}, repeats)
-        for known, new in zip((seconds, fitted), timed, strict=True):
-            known |= new
+    seconds, fitted = interleaved({name: contenders.pop(name) for name in ("ours", OWN)}, repeats=3)
+    # Some take minutes, and their ratios are far from the targets.
+    others = interleaved(contenders, repeats=1)
+    seconds, fitted = seconds | others[0], fitted | others[1]
     rows: list[dict[str, object]] = []
     scores, best = fitted["ours"].cv_results_["mean_test_score"], fitted["ours"].best_index_
     for name in peers:

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from outputcodes import GradientBoost, OutputCodeClassifier
-from outputcodes._ground.validation import WITH_NAN, WITH_SPARSE
+from outputcodes._ground.naming import WITH_NAN, WITH_SPARSE
 from outputcodes.codes import Dense, check_code
 from outputcodes.decoders import AccuracyWeighted, LossBased
 from outputcodes.learners import LEARNERS, BoostedTrees, PerColumn

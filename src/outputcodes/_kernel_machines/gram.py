@@ -243,17 +243,11 @@ class Gram:
         with self._lock:
             if self._square is None or not np.array_equal(self._square[0], rows):
                 self._square = None  # its memory is free before the next is made
-                self._square = rows.copy(), self.copied(rows)
+                self._square = rows.copy(), self._copied(rows)
             return self._square[1]
 
-    def copied(self, rows: Rows) -> NDArray[Any]:
-        """Return the kernel values, as they are stored, between rows that `holds` confirms; neighbours go together.
-
-        >>> gram = Gram(Kernel("linear"), np.arange(3.0)[:, None], np.float32, 1)
-        >>> gram.copied(gram.hold(np.array([0, 2])))
-        array([[0., 0.],
-               [0., 4.]], dtype=float32)
-        """
+    def _copied(self, rows: Rows) -> NDArray[Any]:
+        """Return the kernel values, as they are stored, between rows that `holds` confirms; neighbours go together."""
         places, square = self.place[rows], np.empty((len(rows), len(rows)), dtype=self.store.dtype)
         cuts = [0, *(1 + np.flatnonzero(np.diff(places) != 1)).tolist(), len(rows)]
         if len(cuts) > MOST_RUNS:

@@ -71,7 +71,7 @@ def to_distances(products, left, right):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
 def to_exponentials(factor, values):  # type: ignore[no-untyped-def]
-    """Replace values by exp(factor·values) in float64, where factor·values ≤ 0; what is below 1e-307 is 0.
+    """Replace values by exp(factor·values) in float64, where factor·values ≤ 0: below exp(−707) it is 0, as for NaN.
 
     exp(t) = 2^n·exp(r), where n is an integer and |r| ≤ ½ ln 2: the polynomial is Taylor's, with an error of 2e-16.
     """
@@ -83,7 +83,7 @@ def to_exponentials(factor, values):  # type: ignore[no-untyped-def]
             kept = power > -707.0
             power = power if kept else 0.0
             n = np.floor(power * (1 / np.log(2.0)) + 0.5)
-            whole[b] = np.int64(n) << np.int64(52)
+            whole[b] = np.int64(np.int32(n)) << np.int64(52)
             r = (power - n * _LN2) - n * _REST_OF_LN2
             p = r * (1 / 6227020800) + 1 / 479001600
             p = p * r + 1 / 39916800

@@ -43,6 +43,8 @@ class StreamState:
     mass : ndarray
         The weight of the rows of each class so far.
     stream : learners.stream.Stream
+    learner : learners.base.Learner
+        That of the first batch: what is set later does not change it.
     complete : bool
         Whether all classes were named in the first call, or by a mapping as the code.
     sums : ClassSums or None
@@ -52,6 +54,7 @@ class StreamState:
     # Also of models that were saved before these were known.
     complete = False
     sums: ClassSums | None = None
+    learner: Any = None
 
     def __init__(
         self,
@@ -59,11 +62,12 @@ class StreamState:
         labels: list[Any],
         M: NDArray[np.int8],
         stream: Any,
+        learner: Any = None,
         complete: bool = False,
         sums: ClassSums | None = None,
     ) -> None:
         self.code, self.labels, self.M, self.stream, self.complete = code, labels, M, stream, complete
-        self.mass, self.sums = np.zeros(len(labels)), sums
+        self.mass, self.sums, self.learner = np.zeros(len(labels)), sums, learner
         # Those of the last batch.
         self.columns: Any = None
 
@@ -79,8 +83,8 @@ class StreamState:
             )
         if new and self.complete:
             raise ValueError(
-                f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call: "
-                "correct them, or start again, without classes and with a code that can grow."
+                f"y has the labels {listed(map(repr, new))}, which are not among the classes of the first call or "
+                "the code: correct them, or start again, without classes and with a code that can grow."
             )
         known |= {label: len(known) + number for number, label in enumerate(new)}
         numbers = np.array([known[label] for label in found.tolist()], dtype=np.intp)[places.reshape(-1)]
@@ -166,7 +170,8 @@ class StreamingClassifier(DecodingClassifier):
             tree, it joins the group of the class whose mean is nearest.
         classes : array, optional
             All classes that will come, in the first call; the code is then that of `fit`, and other labels are errors.
-            Without it, the first batch must have two classes or more, and new ones may come if the code can grow.
+            Without it, the first batch must have two classes or more, and new ones may come if the code can grow. A
+            mapping {label: row} as the code names all classes itself.
         sample_weight : array, optional
 
         Notes
@@ -193,7 +198,9 @@ class StreamingClassifier(DecodingClassifier):
         y = at_hand(y)
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
-        learner, *_ = self._stream_parts(np.array([]))
+        learner = None if first or state is None else state.learner
+        if learner is None:
+            learner = clone(self._stream_parts(np.array([]))[0], safe=False)
         X = self._check_features(X, learner.estimators, reset=first)
         if isinstance(X, RowBlocks):
             raise ValueError("X is in blocks of rows, and partial_fit takes one batch: call it for each block.")
@@ -230,8 +237,8 @@ class StreamingClassifier(DecodingClassifier):
     ) -> StreamState:
         given = np.unique(labels) if classes is None else _check_named_classes(classes)
         seed, (_, known, code) = as_seed(self.random_state), self._stream_parts(given)
-        # A mapping {label: row} names its classes, too.
-        complete = classes is not None or len(known) > len(given)
+        # A mapping {label: row} names its classes, whatever is in the batch.
+        complete = classes is not None or len(self._stream_parts(given[:0])[1]) > 0
         if len(known) < 2:
             raise ValueError(
                 f"The first batch has only the class {known.tolist()}: name all classes, partial_fit(X, y, classes=…), "
@@ -247,7 +254,7 @@ class StreamingClassifier(DecodingClassifier):
         )
         M = code.open(len(known), seed, spare=not complete, batch=batch)
         sums = ClassSums() if code.grows_beside_nearest and not complete else None
-        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), complete, sums)
+        return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), learner, complete, sums)
 
     def _objection_to_streams(self) -> str | None:
         """Return why these parameters can't learn from batches, or None."""

@@ -13,14 +13,13 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from outputcodes._ground.naming import naming_learners, naming_text
 from outputcodes._ground.sizes import cut_margins, numbered_as, refuse_huge
 from outputcodes._ground.validation import (
     check_n_jobs,
     check_targets,
     check_weight,
     is_on_device,
-    naming_learners,
-    naming_text,
     validated,
 )
 from outputcodes.learners.attributes import FeatureAttributes

@@ -193,10 +193,13 @@ def test_foreseen_parts_are_neighbours_and_have_the_margins_of_new_rows(code, ga
             assert np.ptp(data.gram.place[part]) == len(part) - 1
 
 
+@pytest.mark.parametrize("rounded", [True, False])
 @pytest.mark.parametrize("bias", ["free", "folded"])
 @pytest.mark.parametrize("code", CODES)
-def test_foreseen_parts_of_rounded_kernel_values_have_the_same_solutions(code, bias, monkeypatch):
-    monkeypatch.setattr("outputcodes._kernel_machines.parameters.EXACT_ROWS", 0)
+def test_foreseen_parts_have_the_same_solutions(code, bias, rounded, monkeypatch):
+    monkeypatch.setattr("outputcodes.learners.kernel.small.SMALL", 0)
+    if rounded:
+        monkeypatch.setattr("outputcodes._kernel_machines.parameters.EXACT_ROWS", 0)
     parts, data, M = np.array_split(ROWS, 3), svm(1, bias).prepare(X), CODES[code]
     svm(1, bias).foresee(data, parts, y)
     for part in parts:
@@ -208,5 +211,5 @@ def test_foreseen_parts_of_rounded_kernel_values_have_the_same_solutions(code, b
             alone = svm(C, bias, tol=1e-6).fit_columns(svm(1, bias).prepare(X), y, M, rows=rows)
             assert last.certificate.gap.max() <= 1e-3
             np.testing.assert_allclose(last.margins(data, part), alone.margins(X[part]), atol=0.02)
-        assert data.gram.store.dtype == np.float32
+        assert data.gram.store.dtype == (np.float32 if rounded else np.float64)
         assert (np.diff(y[np.argsort(data.gram.place)][: len(parts[0])]) >= 0).all()

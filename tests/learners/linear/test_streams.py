@@ -262,8 +262,29 @@ def test_a_mapping_names_all_classes(first):
     whole = OutputCodeClassifier("ridge", code=code).fit(X, y)
     assert np.array_equal(model.classes_, classes)
     np.testing.assert_allclose(model.margins(X), whole.margins(X), atol=1e-9)
-    with pytest.raises(ValueError, match=r"y has the labels 'zz', which are not among the classes of the first call"):
-        model.partial_fit(X[:1], ["zz"])
+    known = OutputCodeClassifier("ridge", code=code).partial_fit(X, y)
+    for stream in (model, known, clone(known).partial_fit(X[:60], y[:60], classes=classes[:4])):
+        with pytest.raises(
+            ValueError, match=r"y has the labels 'zz', which are not among the classes of the first call or"
+        ):
+            stream.partial_fit(X[:1], ["zz"])
+    with pytest.raises(ValueError, match=r"code has no row for the classes \['zz'\]"):
+        clone(known).partial_fit(X, y, classes=[*classes, "zz"])
+
+
+@pytest.mark.parametrize(
+    "changed", [{"estimator__alpha": 1e6}, {"estimator": Logistic()}], ids=["parameter", "estimator"]
+)
+def test_what_is_set_between_batches_is_ignored(changed):
+    model, same = (OutputCodeClassifier(Ridge(), code="one-vs-all").partial_fit(X[:300], y[:300]) for _ in range(2))
+    model.set_params(**changed)
+    for stream in (model, same):
+        stream.partial_fit(X[300:], y[300:])
+    assert np.array_equal(model.margins(X), same.margins(X))
+    assert model.margin_loss_ == same.margin_loss_
+    again = model.fit(X, y).partial_fit(X, y)
+    assert np.array_equal(again.margins(X), clone(model).partial_fit(X, y).margins(X))
+    assert not np.allclose(again.margins(X), same.margins(X))
 
 
 def test_fit_starts_again_and_a_batch_without_new_rows_of_a_class_is_normal():

@@ -123,7 +123,7 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
     `target` has shape (n,). `box` (3, n) holds β, which is changed in place, and its bounds.
     """
     gram, beta, steps = dual.gram, box[0], 0
-    # Kernel values that are known are read where they are.
+    # Of kernel values that are known, only the rows that steps use are copied.
     K, places = (gram.store, gram.place[rows]) if gram.foreseen else (_own(gram, rows), None)
     for refreshes in range(REFRESHES + 1):
         # The first steps need no exact gradients.
