@@ -104,7 +104,9 @@ def test_learners_that_accept_sparse_features_are_named():
         (OutputCodeClassifier("boosted-trees"), "OutputCodeClassifier with estimator='boosted-trees'"),
         (BoostedTrees(), "BoostedTrees"),
     ]:
-        with pytest.raises(TypeError, match=rf"X is sparse, and {who} takes dense X only: .* 'logistic'"):
+        with pytest.raises(
+            TypeError, match=rf"X is sparse, and {who} takes dense X only: .*OutputCodeClassifier with .* 'logistic'"
+        ):
             model.fit(sparse.csr_matrix(X), y % 2)
 
 

@@ -31,7 +31,7 @@ from outputcodes._ground.validation import (
     check_weight,
     validated,
 )
-from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for
+from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for, rows_by_label
 from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
 from outputcodes.decoders.classifier import decoder_for
 from outputcodes.decoders.path_probabilities import with_softmax
@@ -337,8 +337,11 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
                 problem.source_labels = source_y, y
         return Posed(problem, code, targets, asked)
 
-    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Learner, NDArray[Any], Code]:
-        return as_learner(self.estimator, self.variant), *code_for(self.code, classes)
+    def _stream_learner(self) -> Learner:
+        return as_learner(self.estimator, self.variant)
+
+    def _stream_code(self, classes: NDArray[Any]) -> tuple[NDArray[Any], Code, bool]:
+        return *code_for(self.code, classes), rows_by_label(self.code) is not None
 
     def _decoder_asked_for(self) -> Decoder:
         """The decoder that predicts: `decoder`, unless `probability` names a posterior that does."""

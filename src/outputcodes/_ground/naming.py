@@ -26,8 +26,8 @@ def naming_learners(estimator: Any) -> Iterator[None]:
         learner = getattr(estimator, "estimator", None)
         who = type(estimator).__name__ + (f" with estimator={learner!r}" if learner is not None else "")
         raise TypeError(
-            f"X is sparse, and {who} takes dense X only: choose a learner that accepts sparse X, such as "
-            f"{', '.join(map(repr, WITH_SPARSE))}, or pass X.toarray() if that fits in memory."
+            f"X is sparse, and {who} takes dense X only: pass X.toarray() if that fits in memory, or use "
+            f"OutputCodeClassifier with a learner that accepts sparse X, such as {', '.join(map(repr, WITH_SPARSE))}."
         ) from error
     except ValueError as error:
         if not str(error).startswith("Input X contains NaN") or "HistGradientBoosting" not in str(error):

@@ -61,6 +61,6 @@ def code_for(code: Any, present: NDArray[Any], order: NDArray[Any] | None = None
     classes = np.unique(list(rows))
     if (unknown := np.setdiff1d(present, classes)).size:
         raise ValueError(
-            f"code has no row for the classes {unknown[:5].tolist()} of y; its labels are {classes[:5].tolist()}."
+            f"code has no row for the classes {unknown[:5].tolist()}; its labels are {classes[:5].tolist()}."
         )
     return classes, Given([rows[label] for label in classes.tolist()])

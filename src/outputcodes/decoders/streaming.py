@@ -192,16 +192,13 @@ class StreamingClassifier(DecodingClassifier):
         >>> np.allclose(model.margins(X), OutputCodeClassifier("ridge", code="one-vs-all").fit(X, y).margins(X))
         True
         """
-        state: StreamState | None = vars(self).get("stream_")
-        # Columns of another training than the last batch are those of `fit`.
-        first = state is None or state.columns is not vars(self).get("columns_")
-        y = at_hand(y)
+        state, y = self._stream_begun(), at_hand(y)
         if indicates_labels(y):
             raise ValueError("y is multilabel, which partial_fit does not take: give one label per row.")
-        learner = None if first or state is None else state.learner
+        learner = None if state is None else state.learner
         if learner is None:
-            learner = clone(self._stream_parts(np.array([]))[0], safe=False)
-        X = self._check_features(X, learner.estimators, reset=first)
+            learner = clone(self._stream_learner(), safe=False)
+        X = self._check_features(X, learner.estimators, reset=state is None)
         if isinstance(X, RowBlocks):
             raise ValueError("X is in blocks of rows, and partial_fit takes one batch: call it for each block.")
         labels = check_targets(self, X, y)
@@ -209,7 +206,7 @@ class StreamingClassifier(DecodingClassifier):
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             X, labels, weight = take_rows(X, rows), labels[rows], weight[rows]
-        if first or state is None:
+        if state is None:
             state = self._started(learner, X, labels, weight, classes)
         elif classes is not None and (unknown := np.setdiff1d(np.asarray(classes), state.labels)).size:
             remedy = (
@@ -236,9 +233,8 @@ class StreamingClassifier(DecodingClassifier):
         self, learner: Any, X: Any, labels: NDArray[Any], weight: Array | None, classes: ArrayLike | None
     ) -> StreamState:
         given = np.unique(labels) if classes is None else _check_named_classes(classes)
-        seed, (_, known, code) = as_seed(self.random_state), self._stream_parts(given)
-        # A mapping {label: row} names its classes, whatever is in the batch.
-        complete = classes is not None or len(self._stream_parts(given[:0])[1]) > 0
+        known, code, names_all = self._stream_code(given)
+        seed, complete = as_seed(self.random_state), names_all or classes is not None
         if len(known) < 2:
             raise ValueError(
                 f"The first batch has only the class {known.tolist()}: name all classes, partial_fit(X, y, classes=…), "
@@ -256,6 +252,12 @@ class StreamingClassifier(DecodingClassifier):
         sums = ClassSums() if code.grows_beside_nearest and not complete else None
         return StreamState(code, known.tolist(), M, learner.stream(self.n_jobs, seed), learner, complete, sums)
 
+    def _stream_begun(self) -> StreamState | None:
+        """Return what the last batch left, or None if the next one is the first."""
+        state: StreamState | None = vars(self).get("stream_")
+        # Columns of another training than the last batch are those of `fit`.
+        return None if state is None or state.columns is not vars(self).get("columns_") else state
+
     def _objection_to_streams(self) -> str | None:
         """Return why these parameters can't learn from batches, or None."""
         if self.probability is not None:
@@ -269,20 +271,29 @@ class StreamingClassifier(DecodingClassifier):
                 f"{type(decoder).__name__} learns from margins of all rows, which partial_fit does not keep: use "
                 "another decoder, and with_decoder(decoder, X, y) for rows that you keep."
             )
-        learner, _, code = self._stream_parts(np.array([]))
+        if self._stream_begun() is not None:
+            return None  # the code and the learner are those of the first batch
+        code = self._stream_code(np.array([]))[1]
         if code.needs_problem and not code.opens_from_batch:
             return (
                 f"{type(code).__name__} is made from data, which partial_fit has not seen yet: draw it before, and "
                 "give its matrix as the code."
             )
         try:
-            learner.stream()
+            self._stream_learner().stream()
         except NoStreamError as reason:
             return str(reason)
         return None
 
-    def _stream_parts(self, classes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
-        """Return the learner, the classes of the code, given those of the first batch, and the code."""
+    def _stream_learner(self) -> Any:
+        """Return the learner of the first batch."""
+        raise NotImplementedError
+
+    def _stream_code(self, classes: NDArray[Any]) -> tuple[NDArray[Any], Any, bool]:
+        """Return the classes that have a row in the code, given those of the first batch, and the code.
+
+        The last value says whether the code names its classes itself, so that no others can come.
+        """
         raise NotImplementedError
 
     def _decoder_asked_for(self) -> Decoder:

@@ -273,7 +273,9 @@ def test_a_mapping_names_all_classes(first):
 
 
 @pytest.mark.parametrize(
-    "changed", [{"estimator__alpha": 1e6}, {"estimator": Logistic()}], ids=["parameter", "estimator"]
+    "changed",
+    [{"estimator__alpha": 1e6}, {"estimator": Logistic()}, {"estimator": "tree"}, {"code": "decoc"}],
+    ids=["parameter", "estimator", "estimator-without-streams", "code-without-streams"],
 )
 def test_what_is_set_between_batches_is_ignored(changed):
     model, same = (OutputCodeClassifier(Ridge(), code="one-vs-all").partial_fit(X[:300], y[:300]) for _ in range(2))
