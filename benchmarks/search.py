@@ -3,9 +3,9 @@
     OUTPUTCODES_DATA=... python benchmarks/search.py [part ...] [--quick]
 
 Every part has a results file of its own. All run on one core: our search and scikit-learn's over our estimator three
-times in turn, other peers once. Besides the seconds, each row has the largest difference between the mean scores of a
-candidate, in rows of a thousand, and what the search loses by its choice: the difference of the peer's scores at the
-two choices, in the same unit.
+times in turn, of which the medians count, and other peers once. Besides the seconds, each row has the largest
+difference between the mean scores of a candidate, in rows of a thousand, and what the search loses by its choice: the
+difference of the peer's scores at the two choices, in the same unit.
 
 - kernel: KernelSVM, 6 γ × 4 C, on 3,000 rows of letter; large: on 16,000, about half an hour.
 - mnist: the same grid on 5,000 rows of mnist.
@@ -63,7 +63,7 @@ def searched(what: str, ours: Any, peers: dict[str, Any], X: np.ndarray, y: np.n
         one.fit(X[few], y[few])
     contenders = {name: partial(one.fit, X, y) for name, one in {"ours": ours, **peers}.items()}
     seconds, fitted = interleaved({name: contenders.pop(name) for name in ("ours", OWN)}, repeats=3)
-    # Some take minutes, and their ratios are far from the targets.
+    # Some take minutes, and are several times slower than they may be.
     others = interleaved(contenders, repeats=1)
     seconds, fitted = seconds | others[0], fitted | others[1]
     rows: list[dict[str, object]] = []

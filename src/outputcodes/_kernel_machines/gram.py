@@ -153,6 +153,14 @@ class Gram:
         """Return whether several trainings on parts of the rows are to come, for which all kernel values fit."""
         return self._order.key is not None and self.capacity == self.n
 
+    @property
+    def readable_in_place(self) -> bool:
+        """Return whether all kernel values fit, and compiled functions can read them where they are.
+
+        A precomputed matrix may be read-only or stored column by column: functions would be compiled for it again.
+        """
+        return self.capacity == self.n and self.kernel.name != "precomputed"
+
     def keep_together(self, parts: Sequence[Rows], labels: Rows) -> None:
         """Take note that the rows of a part, sorted by label in it, should be neighbours when `arrange` sorts rows."""
         part = np.full(self.n, len(parts))

@@ -95,9 +95,12 @@ class WorkingSets:
         for _ in self.rounds():
             pass
 
-    def rounds(self) -> Iterator[int]:
-        """Yield the number of each round before it runs, until no column violates."""
-        size, working, aim = min(self.size, len(self.rows), self.gram.capacity), NONE, 1.0
+    def rounds(self, aim: float = 1.0) -> Iterator[int]:
+        """Yield the number of each round before it runs, until no column violates.
+
+        The gradients before the first round have to meet `aim` times the tolerance.
+        """
+        size, working = min(self.size, len(self.rows), self.gram.capacity), NONE
         for count in itertools.count():
             violators = self.violators(size, aim)
             if not len(violators):

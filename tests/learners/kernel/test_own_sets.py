@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from outputcodes._kernel_machines import parameters
@@ -47,6 +49,32 @@ def test_columns_with_few_support_vectors_have_their_own_sets(gamma, kinds, exac
     for j, f in enumerate(fitted.margins(X).T):
         svc = SVC(C=5, gamma=gamma, tol=1e-5).fit(X, OVA[y, j])
         assert np.allclose(f, svc.decision_function(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("bias", ["free", "folded", "none"])
+@pytest.mark.parametrize(("kernel", "kind"), [("rbf", "own"), ("precomputed", "shared")])
+def test_all_biases_weights_and_numbers_of_threads(bias, kernel, kind, calls, monkeypatch):
+    weight = np.where(np.arange(len(y)) % 7 == 0, 0.0, 1 + y % 3)
+    K = rbf_kernel(X, gamma=0.02)
+    K.flags.writeable = False
+    learner, given = KernelSVM(5, kernel, gamma=0.02, tol=1e-4, bias=bias), X if kernel == "rbf" else K
+    one, two = (learner.fit_columns(learner.prepare(given), y, OVA, weight, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert set(calls) == {kind}
+    assert np.array_equal(one.margins(given), two.margins(given))
+    # By the solver of small Gram matrices.
+    monkeypatch.setattr(small, "SMALL", len(y))
+    whole = learner.fit_columns(learner.prepare(given), y, OVA, weight)
+    assert np.allclose(one.margins(given), whole.margins(given), atol=2e-3)
+
+
+def test_own_sets_end_at_the_maximum_number_of_steps(calls):
+    learner = KernelSVM(C=5, gamma=0.02, max_iter=300)
+    with pytest.warns(ConvergenceWarning, match="columns did not converge"):
+        fitted = learner.fit_columns(learner.prepare(X), y, OVA)
+    certificate = fitted.certificate
+    assert set(calls) == {"own"}
+    assert np.array_equal(certificate.converged, certificate.gap <= 1e-3)
+    assert (certificate.iterations[~certificate.converged] >= 300).all()
 
 
 def test_a_solution_for_another_cost_shows_at_once_that_sets_would_be_crowded(calls):

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 # Columns that use at most this many rows, and at most half of all, are solved separately.
 FEW_ROWS = 2048
-# Columns that share a working set: with more, each column would have too few rows in it.
+# Columns that are solved together: with more, each would have too few rows in a working set that they share.
 COLUMNS_TOGETHER = 96
 
 
@@ -33,8 +33,8 @@ def solve_columns(
 ) -> SolvedColumns:
     """Solve every column on `rows` of the Gram matrix, with classes y and box sizes cost[y_i, j]·weight_i.
 
-    `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately, the
-    others together.
+    `start` (L, n) holds the coefficients to start from. Columns that use few of the rows are solved separately; the
+    others have the gradients of their rows updated together, on working sets that they share or have each.
     """
     size, gram = check_sides(y, M, cost), dual.gram
     if is_small(gram, len(rows)):
@@ -80,7 +80,7 @@ def solve_columns(
         columns = others[first : first + COLUMNS_TOGETHER]
         target, box = problem(columns, slice(None))
         settled = partial(_reached, len(solutions), M.shape[1])
-        solver = OwnSets if OwnSets.possible(gram) else ColumnsTogether
+        solver = OwnSets if gram.readable_in_place else ColumnsTogether
         together = solver(dual, rows, target, box, np.zeros(len(columns), dtype=np.intp), settled)
         together.solve()
         for j, column in enumerate(columns.tolist()):
@@ -124,7 +124,8 @@ def solve_alone(dual: Dual, rows: Rows, target: Array, box: Array, max_steps: in
     """
     gram, beta, steps = dual.gram, box[0], 0
     # Of kernel values that are known, only the rows that steps use are copied.
-    K, places = (gram.store, gram.place[rows]) if gram.foreseen else (_own(gram, rows), None)
+    known = gram.foreseen and gram.readable_in_place
+    K, places = (gram.store, gram.place[rows]) if known else (_own(gram, rows), None)
     for refreshes in range(REFRESHES + 1):
         # The first steps need no exact gradients.
         rough = K.dtype != np.float64 and refreshes == 0

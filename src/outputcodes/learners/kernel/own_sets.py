@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._kernel_machines.gram import Gram
 from outputcodes._kernel_machines.working_sets import AIM
 from outputcodes.learners.kernel.together import ColumnsTogether
 
@@ -22,7 +21,7 @@ Rows = NDArray[np.intp]
 # Rows at a bound whose gradient is nearer to the bias may soon leave it.
 NEAR = 0.5
 # The size of a column's own set, relative to one that columns share.
-SHARE = 0.75
+OWN_SHARE = 0.75
 # Columns share their sets if support vectors would fill more than this part of their own.
 CROWDED = 0.5
 
@@ -30,20 +29,15 @@ CROWDED = 0.5
 class OwnSets(ColumnsTogether):
     """Columns that have their own working sets, as long as support vectors leave room for others in them."""
 
-    @staticmethod
-    def possible(gram: Gram) -> bool:
-        """Return whether rows can be copied from the Gram matrix one by one: all fit, each in its place."""
-        return gram.capacity == gram.n and gram.kernel.name != "precomputed"
-
-    def rounds(self) -> Iterator[int]:
+    def rounds(self, aim: float = 1.0) -> Iterator[int]:
         """Yield the number of each round before it runs, until no column violates."""
-        size, aim = int(SHARE * self.size), 1.0
+        size = int(OWN_SHARE * self.size)
         for count in itertools.count():
             found = self.worst(size // 2, aim * self.dual.tol, -NEAR)
             if not len(found):
                 return
             if np.count_nonzero(self.box[0, self.active], axis=1).mean() > CROWDED * size:
-                yield from super().rounds()
+                yield from super().rounds(aim)
                 return
             yield count
             aim = AIM
