@@ -24,6 +24,7 @@ DIST = ROOT / "dist"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 # What the sdist must have besides the package, so that it can be tested and its documentation built.
 BESIDES = ["LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "pyproject.toml"]
+BESIDES += [".ci/run", ".ci/oldest.py", ".github/workflows/ci.yml"]
 BESIDES += ["tests/conftest.py", "docs/index.md", "examples/own_code.py", "reproduce/__main__.py", "benchmarks/run.py"]
 NEVER = re.compile(
     r"(^|/)(\.git|\.venv[^/]*|build|dist|demo|__pycache__|\.[a-z_]+_cache)(/|$)|\.(pyc|skops~)$|\.csv\.gz$"
@@ -112,6 +113,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
         size = path.stat().st_size / 1e6
         assert size < LARGEST_MB[path.suffix[1:]], (path.name, size)
         print(f"{path.name}: {size:.2f} MB, {len(in_sdist if path is sdist else in_wheel)} files")
+    print("In the wheel:", *sorted(in_wheel), sep="\n  ")
 
 
 def try_wheel(wheel: Path) -> None:

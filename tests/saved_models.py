@@ -17,9 +17,10 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 import outputcodes
-from outputcodes import DecisionTree, MulticlassSVC, OutputCodeClassifier
+from outputcodes import AdaBoostMO, DecisionTree, MulticlassSVC, OutputCodeClassifier
 from outputcodes.app import persistence
 from outputcodes.app.run import build
 from outputcodes.app.run.race.winner import view_of
@@ -29,7 +30,7 @@ from outputcodes.decisions import DecisionClassifier
 from outputcodes.decoders import DECODERS, Continuous, Coupling
 from outputcodes.direct import NearestCentroids
 from outputcodes.learners import LEARNERS
-from outputcodes.selection import CONTESTANTS
+from outputcodes.selection import CONTESTANTS, Race
 from outputcodes.selection.probable import ScoresAsProbabilities
 from outputcodes.selection.race import contestants
 from outputcodes.selection.race.blend import Blend
@@ -48,6 +49,8 @@ FOREIGN_SYSTEMS = {
     "extra-trees": {"n_estimators": 4},
     "neighbours": {},
 }
+# A code for four classes, given as it is.
+MATRIX = np.array([[1, 1, 0], [1, -1, 1], [-1, 0, 1], [-1, 1, -1]])
 
 
 def sample():
@@ -116,6 +119,12 @@ def kinds():
         "direct-nearest-centroids": NearestCentroids,
         "direct-multiclass-svc-linear": lambda: MulticlassSVC("linear"),
         "direct-tree-oblique": lambda: DecisionTree(("axis", "oblique", "sphere"), min_region=8),
+        "code-matrix": lambda: OutputCodeClassifier("ridge", code=MATRIX),
+        "code-mapping": lambda: OutputCodeClassifier("ridge", code=dict(enumerate(MATRIX))),
+        "booster-foreign": lambda: AdaBoostMO(
+            n_rounds=4, estimator=DecisionTreeClassifier(max_depth=1), random_state=0
+        ),
+        "race": lambda: Race(time_limit=3, random_state=0),
         "foreign-learner": lambda: OutputCodeClassifier(LogisticRegression()),
         "single-call": lambda: OutputCodeClassifier(LogisticRegression(), variant="single-call"),
         "multilabel": lambda: OutputCodeClassifier("ridge", code="one-vs-all"),

@@ -38,6 +38,7 @@ ELSEWHERE = {
 EXCERPTS = {
     "the example": ("```python\n>>> from sklearn.datasets import load_digits", "## Why"),
     "when the code matters": ("When does the code matter?", "## Two commands"),
+    "the speed": ("The named learners train whole codes at once.", "There are also functions"),
     "the evidence": ("`make reproduce` repeats", "\n## "),
 }
 # Files that are shown as they are.

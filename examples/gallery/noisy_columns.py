@@ -1,5 +1,5 @@
 """
-Which decoder bears noisy columns?
+Which decoder tolerates noisy columns?
 ==================================
 
 The margins of a trained code are disturbed more and more. Hamming decoding looks at signs only; decoding by a loss

@@ -74,10 +74,8 @@ def test_links_resolve(site):
 def test_nothing_is_loaded_from_elsewhere(site):
     foreign = [(path.name, one) for path in pages(site) for one in page(path).loaded if re.match(r"(https?:)?//", one)]
     assert foreign == []
-    styles = [
-        path for path in site.rglob("*.css") if re.search(r"url\(['\"]?https?:", path.read_text(encoding="utf-8"))
-    ]
-    assert styles == []
+    styled = [path for kind in ("css", "svg") for path in site.rglob(f"*.{kind}")]
+    assert [path for path in styled if re.search(r"url\(['\"]?https?:", path.read_text(encoding="utf-8"))] == []
 
 
 def test_pictures_have_alternative_texts(site):
