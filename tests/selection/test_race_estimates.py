@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+from outputcodes.app.run.race.results import notes_on, rows_of
 from outputcodes.selection import Race
+from outputcodes.selection.race import race as module
+from outputcodes.selection.race.averages import Average
 from outputcodes.selection.race.estimate import loss_of_best
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
@@ -60,6 +63,33 @@ def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():
     error = np.std(reported) / np.sqrt(len(reported))
     assert abs(np.mean(reported)) < 2 * error
     assert np.mean(leading) < -2 * np.std(leading) / np.sqrt(len(leading))
+
+
+@pytest.mark.parametrize("trained", [0, 1])
+def test_without_time_for_an_average_the_error_is_that_of_the_model_there_is(monkeypatch, trained):
+    """The best of several is corrected for that, another that was trained was not chosen by its error."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 0] + rng.normal(size=150) > 0).astype(int)
+    alone = Race(None, contestants=QUICK, random_state=0, blend=False).fit(X, y)
+    fitted = module._fitted
+
+    def one_of_them(course, members, finalists, end):
+        assert len(members) == len(finalists)
+        return fitted(course, [(finalists[trained], 1.0)], finalists, end)
+
+    monkeypatch.setattr(module, "_fitted", one_of_them)
+    monkeypatch.setattr(
+        module, "winning_average", lambda P, *_: Average(np.full(len(P), 1 / len(P)), np.mean(P, axis=0))
+    )
+    # The learning curve apart, which lowers both.
+    monkeypatch.setattr(module, "with_fewer_rows", lambda *_: None)
+    race = Race(None, contestants=QUICK, random_state=0).fit(X, y)
+    assert race.winner_ == [race.standings_[trained]["name"]]
+    expected = loss_of_best(alone.finalist_losses_).loss if trained == 0 else race.finalist_losses_[:, trained].mean()
+    assert race.loss_ == pytest.approx(expected)
+    (note,) = (one for one in notes_on(race, rows_of(race), None, len(y)) if one.startswith("Expected"))
+    assert ("corrected for being the best" in note) == (trained == 0)
 
 
 def test_the_reported_error_is_that_of_a_model_of_all_rows():

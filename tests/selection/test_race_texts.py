@@ -11,7 +11,6 @@ from outputcodes._ground.counted_texts import CountedWords
 from outputcodes._ground.text_features import TextFeatures
 from outputcodes.selection import Race
 from outputcodes.selection.race import race as module
-from outputcodes.selection.race import views
 
 
 def made(n=160, seed=0):
@@ -21,11 +20,6 @@ def made(n=160, seed=0):
     own = np.array([["rose", "tulip", "oak", "leaf"], ["piston", "valve", "gear", "wheel"]])
     texts = [" ".join([*rng.choice(common, 6), *rng.choice(own[label], 2), f"id{i}"]) for i, label in enumerate(y)]
     return pd.DataFrame({"text": texts, "number": rng.normal(size=n)}), y
-
-
-@pytest.fixture(autouse=True)
-def few_different_texts_are_sentences(monkeypatch):
-    monkeypatch.setattr(views, "MOST_CATEGORIES", 20)
 
 
 @pytest.mark.parametrize("contestant", ["ridge", "decision-tree"])  # sparse features, and components

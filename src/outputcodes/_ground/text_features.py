@@ -16,6 +16,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 WORD = r"(?u)\b\w+\b"
 # Values that are looked at, and words of a value that others must share, in the middle of all values.
 LOOKED_AT, SHARED_WORDS = 2000, 2
+# A column of more different texts has no categories.
+MOST_CATEGORIES = 1000
+# A column of at least so many different texts, in half of its rows or more, has none if they are sentences.
+FEW_SENTENCES = 50
 # Words and pairs of words of a column.
 MOST_WORDS = 50_000
 NGRAMS = (1, 2)
@@ -33,6 +37,18 @@ def are_sentences(values: Iterable[str]) -> bool:
     words = [set(re.findall(WORD, value.lower())) for value in values]
     counts = Counter(word for own in words for word in own)
     return bool(words) and float(np.median([sum(counts[word] > 1 for word in own) for own in words])) >= SHARED_WORDS
+
+
+def hold_sentences(different: Any, n_rows: int) -> bool:
+    """Return whether so many rows with these different values hold sentences, and not categories.
+
+    >>> hold_sentences([f"the {i}th of many notes" for i in range(60)], n_rows=80)
+    True
+    >>> hold_sentences([f"the {i}th of many notes" for i in range(60)], n_rows=800)
+    False
+    """
+    some = different[:: max(1, len(different) // LOOKED_AT)]
+    return len(different) > min(MOST_CATEGORIES, max(FEW_SENTENCES, n_rows / 2)) and are_sentences(map(str, some))
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):

@@ -9,6 +9,7 @@ import pytest
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import fit_file, predict_file
 from outputcodes.selection import Race
+from outputcodes.selection.race.views import kinds_of
 
 TOPICS = {
     "garden": ["rose", "tulip", "soil", "water", "sun", "bee", "seed", "root", "leaf", "bloom"],
@@ -30,10 +31,17 @@ def notes(tmp_path_factory):
     return path
 
 
-def test_sentences_are_told_from_identifiers(notes):
-    schema = tables.read(notes).schema
+@pytest.mark.parametrize("rows", [100, 1500])
+def test_sentences_are_told_from_identifiers_and_categories(notes, rows):
+    table = tables.read(notes)
+    assert table.schema.names("words") == ["note"]
+    assert table.schema.names("text") == ["id"]
+    frame = pd.read_csv(notes)[:rows].assign(phrase=[f"the {i % 40}th of many" for i in range(rows)])
+    kinds = kinds_of(frame.drop(columns="class"))
+    assert [kinds.sentences, kinds.numbers, kinds.categories] == [[0], [1], [2, 3]]
+    schema = tables.infer(frame)
     assert schema.names("words") == ["note"]
-    assert schema.names("text") == ["id"]
+    assert schema.names("category") == [*(["id"] if rows == 100 else []), "class", "phrase"]
 
 
 @pytest.mark.parametrize("learner", ["ridge", "linear-svm", "kernel-svm", "stumps", "maxent", "gradient-boost"])

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.row_sequence import RowBlocks, rows_per_block
+from outputcodes._ground.text_features import MOST_CATEGORIES
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.files_in_order import FilesInOrder, table_files
 from outputcodes.app.tables.reading import Table, from_frame, target_of
 from outputcodes.app.tables.request import Dialect
-from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, as_text, labels
+from outputcodes.app.tables.schema import Column, Schema, as_text, labels
 
 # A block of float64 of this many values has 64 MiB.
 VALUES_PER_BLOCK = 1 << 23

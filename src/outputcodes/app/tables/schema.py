@@ -8,14 +8,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from outputcodes._ground.text_features import LOOKED_AT, are_sentences
+from outputcodes._ground.text_features import MOST_CATEGORIES, hold_sentences
 from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 
 Kind = Literal["number", "category", "date", "words", "text", "empty"]
-
-# A text column with more values than this has words that models read, or identifiers, which are left out of models.
-MOST_CATEGORIES = 1000
 
 
 @dataclass(frozen=True)
@@ -146,9 +143,10 @@ def _column(name: str, values: Any) -> Column:
     if values.dtype.kind == "M":
         return Column(name, "date")
     categories = as_text(values).dropna().unique()
+    if hold_sentences(categories, values.notna().sum()):
+        return Column(name, "words")
     if len(categories) > MOST_CATEGORIES:
-        some = categories[:: max(1, len(categories) // LOOKED_AT)]
-        return Column(name, "words" if are_sentences(map(str, some)) else "text")
+        return Column(name, "text")
     return Column(name, "category", tuple(sorted(map(str, categories))))
 
 

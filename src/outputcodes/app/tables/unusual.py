@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from outputcodes._ground.text_features import MOST_CATEGORIES
 from outputcodes._ground.words import quoted, shorten
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import MOST_CATEGORIES, Column, Schema, as_text
+from outputcodes.app.tables.schema import Column, Schema, as_text
 
 # A column with more categories than this, and than half the rows, is reported: identifiers, or numbers as text.
 MANY_CATEGORIES = 20

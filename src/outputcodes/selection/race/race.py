@@ -64,7 +64,8 @@ class Race(ClassifierMixin, BaseEstimator):
     blend : bool, default=True
         Whether the winner may be an average of several models.
     cv : int, optional
-        The number of folds; by default 5, above 20,000 rows 3.
+        The most folds that finalists are measured on; by default 5, above 20,000 rows 3. As many as hold out 5,000 rows
+        are enough, but two at least.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where kernel SVMs are trained, as in `KernelSVM`.
     n_jobs : int, optional
@@ -227,7 +228,7 @@ class Race(ClassifierMixin, BaseEstimator):
         data = course.data
         held_out = [test for _, test in data.folds[: finalists[0].lap.folds]]
         y, fold = data.y[np.concatenate(held_out)], np.repeat(np.arange(len(held_out)), list(map(len, held_out)))
-        estimate = loss_of_best(np.column_stack([one.losses for one in finalists]))
+        estimate = of_best = loss_of_best(np.column_stack([one.losses for one in finalists]))
         finalists = finalists[:MOST_FINALISTS]
         weights, single = np.eye(len(finalists))[0], finalists[0]
         losses, probabilities = single.losses, single.P
@@ -242,7 +243,7 @@ class Race(ClassifierMixin, BaseEstimator):
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
-            estimate = _estimate(losses)
+            estimate = of_best if fitted[0][0] is finalists[0] else _estimate(losses)
         first, _, trial = fitted[0]
         if (fewer := with_fewer_rows(course, first, end)) is not None:
             before, own = (Point(one.lap.rows, one.loss) for one in (fewer, first))

@@ -13,11 +13,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from outputcodes._ground.counted_texts import CountedTexts, CountedWords, counted_within
-from outputcodes._ground.text_features import LOOKED_AT, TextFeatures, are_sentences
+from outputcodes._ground.text_features import TextFeatures, hold_sentences
 
-# Fewer different texts are categories; the rarest of more categories than can have indicators share one; components
-# of words, for what takes no sparse matrix.
-MOST_CATEGORIES, MOST_INDICATORS, COMPONENTS = 1000, 255, 64
+# The rarest of more categories than can have indicators share one; components of words, for what takes no sparse
+# matrix.
+MOST_INDICATORS, COMPONENTS = 255, 64
 # Such numbers are finite in single precision, in which forests have them, and so are sums of their squares in double.
 LARGEST = 1e30
 
@@ -78,14 +78,9 @@ def kinds_of(X: Any) -> Kinds:
         if values is None or getattr(values.dtype, "kind", "O") in "biuf":
             kinds.numbers.append(place)
         else:
-            (kinds.sentences if _are_sentences(values) else kinds.categories).append(place)
+            sentences = hold_sentences(values.dropna().unique(), values.notna().sum())
+            (kinds.sentences if sentences else kinds.categories).append(place)
     return kinds
-
-
-def _are_sentences(values: Any) -> bool:
-    different = values.dropna().unique()
-    some = different[:: max(1, len(different) // LOOKED_AT)]
-    return len(different) > MOST_CATEGORIES and are_sentences(map(str, some))
 
 
 def with_counted_texts(X: Any, kinds: Kinds, seconds: float) -> tuple[Any, CountedTexts | None]:

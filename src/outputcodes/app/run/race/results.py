@@ -65,8 +65,10 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
         notes.append(
             f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
         )
-    # The weights of an average were not chosen on the rows that they are scored on.
-    corrected = "" if len(race.winner_) > 1 else ", corrected for being the best of several"
+    # The weights of an average were not chosen on the rows that they are scored on; what replaces the best was chosen
+    # because it is there.
+    best = race.winner_ == [race.standings_[0]["name"]]
+    corrected = ", corrected for being the best of several" if best else ""
     notes.append(
         f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
         f"{scale * high:.4g}{unit}){corrected}."
