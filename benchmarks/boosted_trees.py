@@ -3,11 +3,11 @@
     OUTPUTCODES_DATA=<folder> python benchmarks/boosted_trees.py [part ...] [--quick]
 
 The parts are tables, peers, growth, cost, mnist and many. Ours has its defaults, and early stopping is part of its
-time; the peers have theirs, with 100 rounds. All have the same threads (in `tables` one and two, in `growth` one, else
-two) and are run in turn. Errors and log-losses are those of the test rows; they and the seconds are means of three
-seeds, of one for what takes long; only fitting is timed. The floor of a round is n·d additions of vectors of 32 bytes
-into histograms for each level of the tree, and n·k·(m + 3) operations for probabilities and sketches of m
-columns.
+time; the peers have theirs, LightGBM and XGBoost with 100 rounds. All have the same threads (in `tables` one and two,
+in `growth` one, else two) and are run in turn. Errors and log-losses are those of the test rows; they and the seconds
+are means of three seeds, of one for what takes long; only fitting is timed. The floor of a round is n·d additions of
+vectors of 32 bytes into histograms for each level of the tree, and n·k·(m + 3) operations for probabilities and
+sketches of m columns.
 """
 
 from __future__ import annotations

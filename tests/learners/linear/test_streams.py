@@ -284,8 +284,12 @@ def test_what_is_set_between_batches_is_ignored(changed):
         stream.partial_fit(X[300:], y[300:])
     assert np.array_equal(model.margins(X), same.margins(X))
     assert model.margin_loss_ == same.margin_loss_
-    again = model.fit(X, y).partial_fit(X, y)
-    assert np.array_equal(again.margins(X), clone(model).partial_fit(X, y).margins(X))
+    new = clone(model)
+    assert hasattr(model.fit(X, y), "partial_fit") == hasattr(new, "partial_fit")
+    if not hasattr(new, "partial_fit"):
+        return
+    again = model.partial_fit(X, y)
+    assert np.array_equal(again.margins(X), new.partial_fit(X, y).margins(X))
     assert not np.allclose(again.margins(X), same.margins(X))
 
 
