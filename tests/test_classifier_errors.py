@@ -96,6 +96,14 @@ def test_learners_that_accept_missing_values_are_named():
         OutputCodeClassifier("ridge").fit(np.where(X > 7, np.nan, X), y)
 
 
+@pytest.mark.parametrize("make", [OutputCodeClassifier, GradientBoost])
+def test_a_label_of_class_weight_that_no_row_has_is_named(make):
+    with pytest.raises(
+        ValueError, match=r"class_weight has weights for 7, which no row has as its label; the labels are 0, 1, 2\."
+    ):
+        make(class_weight={0: 2.0, 7: 3.0}).fit(X, y)
+
+
 def test_learners_that_accept_sparse_features_are_named():
     able = [name for name, make in LEARNERS.items() if get_tags(make()).input_tags.sparse]
     assert set(able) == set(WITH_SPARSE)

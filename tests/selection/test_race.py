@@ -151,6 +151,26 @@ def test_what_was_stopped_in_the_start_gets_a_second_chance(monkeypatch):
     assert not any(one.why == STOPPED for one in course.departures)
 
 
+def test_who_has_not_run_all_folds_when_the_time_is_over_is_named(monkeypatch):
+    course = course_of(*load_iris(return_X_y=True), ["ridge", "decision-tree"])
+    run, (first, second) = course.workers.run, course.entries()
+
+    def hurried(tasks, *times):
+        """The time is over when the second one has run three folds."""
+        folds = []
+        for trial in run(tasks, *times):
+            yield trial
+            folds += [trial.task.fold] if trial.task.entry == second else []
+            if len(folds) == 3:
+                return
+
+    monkeypatch.setattr(course.workers, "run", hurried)
+    assert [one.entry for one in course.measure([first, second], course.laps()[-1], np.inf)] == [first]
+    (gone,) = course.departures
+    assert (gone.entry, gone.loss) == (second, None)
+    assert gone.why == "The time of this lap was over before all of its folds were measured."
+
+
 def test_a_contestant_that_breaks_is_named_and_the_others_go_on():
     X, y = load_iris(return_X_y=True)
     race = Race(None, contestants={"broken": Broken(), "tree": DecisionTreeClassifier(random_state=0)}).fit(X, y)

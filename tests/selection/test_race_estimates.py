@@ -10,7 +10,7 @@ from outputcodes.app.run.race.results import notes_on, rows_of
 from outputcodes.selection import Race
 from outputcodes.selection.race import race as module
 from outputcodes.selection.race.averages import Average
-from outputcodes.selection.race.estimate import loss_of_best
+from outputcodes.selection.race.estimate import loss_of_best, of_one
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
 
@@ -43,6 +43,14 @@ def test_the_estimate_of_the_best_of_alike_entries_is_honest():
     assert np.mean(naive) < -0.02
     # A little too large, as each bootstrap sample chooses by fewer different rows.
     assert abs(np.mean(corrected)) < 0.3 * abs(np.mean(naive))
+
+
+def test_no_error_on_few_rows_is_no_certainty():
+    never = np.zeros((100, 3), dtype=bool)
+    for found in (loss_of_best(never), of_one(never[:, 0])):
+        assert (found.loss, found.low) == (0, 0)
+        # Wilson's bound without errors, z²/(n + z²).
+        assert found.high == pytest.approx(1.959964**2 / (100 + 1.959964**2), rel=1e-6)
 
 
 def test_the_reported_error_of_a_race_is_honest_and_that_of_its_leader_is_not():

@@ -222,7 +222,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_whole(n_rounds, 1) or n_rounds > self.n_rounds:
-            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, as trained.")
+            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, its value in fit.")
         first = copy.copy(self)
         first.n_rounds = n_rounds
         first.forest_ = self.forest_.first_rounds(n_rounds)

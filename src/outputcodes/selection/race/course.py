@@ -188,6 +188,10 @@ class Course:
                 # There is a model as soon as anything is measured.
                 tasks.appendleft(Task(one.entry, None, lap.rows, one.decoder))
         found = [self._standing(entry, lap) for entry in wanted]
+        gone = {one.entry for one in self.departures if one.lap == lap} | self._failed
+        for entry, standing in zip(wanted, found, strict=True):
+            if standing is None and entry not in gone and not new:
+                self._leave(entry, lap, None, "The time of this lap was over before all of its folds were measured.")
         return sorted((one for one in found if one is not None), key=lambda one: one.key)
 
     def _with_late_ones(self, there: list[Standing], entries: list[Entry], lap: Lap, end: float) -> list[Standing]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 DRAWS = 300
 # Losses are not believed to fall faster than in proportion to the training rows.
@@ -46,7 +47,26 @@ def loss_of_best(losses: NDArray[Any], seed: int = 0) -> Estimate:
     loss = float(np.mean(found))
     # What was not drawn is about a third of the rows; the interval is that of all rows.
     half = 1.96 * float(np.std(found) * np.sqrt(np.mean(shares)))
-    return Estimate(loss, max(0.0, loss - half), loss + half)
+    return no_narrower(Estimate(loss, max(0.0, loss - half), loss + half), losses)
+
+
+def of_one(losses: NDArray[Any]) -> Estimate:
+    """Return the mean of losses on rows that had no part in the choice, and its interval.
+
+    >>> round(of_one(np.zeros(100, dtype=bool)).high, 3)
+    0.037
+    """
+    values = losses.astype(np.float64)
+    mean, half = float(values.mean()), 1.96 * float(values.std() / np.sqrt(len(values)))
+    return no_narrower(Estimate(mean, max(0.0, mean - half), mean + half), losses)
+
+
+def no_narrower(estimate: Estimate, losses: NDArray[Any]) -> Estimate:
+    """Return an estimate of an error with at least the interval of a share of the rows, also if none was wrong."""
+    if losses.dtype != bool:
+        return estimate
+    wilson = stats.binomtest(round(estimate.loss * len(losses)), len(losses)).proportion_ci(method="wilson")
+    return Estimate(estimate.loss, min(estimate.low, float(wilson.low)), max(estimate.high, float(wilson.high)))
 
 
 class Point(NamedTuple):

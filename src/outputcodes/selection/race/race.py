@@ -23,7 +23,7 @@ from outputcodes.selection.race.blend import Blend, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants, on_device
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.details import laps_of, learning_curve, with_fewer_rows, without_a_fold
-from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, on_more_rows
+from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, of_one, on_more_rows
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.laps import Departure, Standing
 from outputcodes.selection.race.on_cluster import ClusterWorkers
@@ -211,7 +211,7 @@ class Race(ClassifierMixin, BaseEstimator):
 
     def _lead(self, course: Course, one: Standing, trial: Trial) -> None:
         """Be the classifier that is the best so far."""
-        self._set(course, [(one, 1.0, trial)], _estimate(one.losses), one.losses, [one])
+        self._set(course, [(one, 1.0, trial)], of_one(one.losses), one.losses, [one])
         course.recorder.leads(self, final=False)
 
     def _workers(self, data: Field, cluster: Any) -> Here | Workers | ClusterWorkers:
@@ -237,13 +237,13 @@ class Race(ClassifierMixin, BaseEstimator):
             if average is not None:
                 weights, probabilities = average.weights, average.P.astype(np.float32)
                 losses = losses_of(average.P, y, self.metric)
-                estimate = _estimate(losses)
+                estimate = of_one(losses)
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
-            estimate = of_best if fitted[0][0] is finalists[0] else _estimate(losses)
+            estimate = of_best if fitted[0][0] is finalists[0] else of_one(losses)
         first, _, trial = fitted[0]
         if (fewer := with_fewer_rows(course, first, end)) is not None:
             before, own = (Point(one.lap.rows, one.loss) for one in (fewer, first))
@@ -303,13 +303,6 @@ class Race(ClassifierMixin, BaseEstimator):
             return plain_table(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": "allow-nan"}
         return plain_table(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how))
-
-
-def _estimate(losses: NDArray[Any]) -> Estimate:
-    """The mean of losses on rows that had no part in the choice, and its interval."""
-    values = losses.astype(np.float64)
-    mean, half = float(values.mean()), 1.96 * float(values.std() / np.sqrt(len(values)))
-    return Estimate(mean, max(0.0, mean - half), mean + half)
 
 
 def _fitted(
