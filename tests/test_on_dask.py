@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR
 from outputcodes.learners import BoostedStumps, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
@@ -45,7 +45,7 @@ def test_stumps_have_the_bits_of_the_blocks_in_memory(client, weight):
     assert same_stumps(there, here)
 
 
-@pytest.mark.parametrize("booster", [AdaBoostMO("one-vs-all"), AdaBoostMH()], ids=str)
+@pytest.mark.parametrize("booster", [AdaBoostMO("one-vs-all"), AdaBoostMH(), AdaBoostMR()], ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
 def test_boosters_have_the_bits_of_the_blocks_in_memory(client, booster, weight):
     booster.set_params(n_rounds=3, bins=8, validation_fraction=0.2, random_state=0)

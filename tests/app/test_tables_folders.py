@@ -14,7 +14,7 @@ from outputcodes.app import run, tables
 from outputcodes.app.run.fitting_blocks import trains_on_blocks
 from outputcodes.app.run.systems import SYSTEMS
 from outputcodes.app.tables import errors, read_blocks
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, GradientBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, GradientBoost
 from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, LinearSVM, Logistic, Ridge
 
 rng = np.random.default_rng(0)
@@ -67,7 +67,10 @@ def test_files_give_the_bits_of_their_rows_in_memory(tmp_path, code, learner, we
         assert np.array_equal(files.margins(X), memory)
 
 
-@pytest.mark.parametrize("booster", [GradientBoost(3), AdaBoostMO(n_rounds=3, bins=8), AdaBoostMH(3, bins=8)], ids=str)
+BOOSTERS = [GradientBoost(3), AdaBoostMO(n_rounds=3, bins=8), AdaBoostMH(3, bins=8), AdaBoostMR(3, bins=8)]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
 def test_boosters_have_the_bits_of_rows_in_memory(tmp_path, booster, weight):
     table = read_blocks(written(tmp_path, "parquet", NUMBERS), "target")

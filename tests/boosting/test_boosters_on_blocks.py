@@ -6,9 +6,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
+from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.working_files import mapped
 from outputcodes._histograms import stumps
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostOC
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC
 from outputcodes.training import RowBlocks
 
 X, y = load_digits(return_X_y=True)
@@ -20,12 +21,25 @@ BOOSTERS = [
     AdaBoostMO("all-pairs", 5, bins=8, categorical_features=[5], random_state=0),
     AdaBoostMO("one-vs-all", 5, "abstaining", bins=8, random_state=0),
     AdaBoostMH(20, "discrete", bins=8, validation_fraction=0.2, n_iter_no_change=2, random_state=0),
+    AdaBoostMR(5, bins=8, categorical_features=[5]),
+    AdaBoostMR(20, bins=8, validation_fraction=0.2, n_iter_no_change=2, random_state=0),
 ]
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(stumps, "BLOCK_ROWS", 128)
+
+
+@pytest.fixture
+def never_joined(monkeypatch):
+    """Blocks that are joined fail the test."""
+
+    def joined(blocks):
+        raise AssertionError("blocks were joined")
+
+    monkeypatch.setattr(RowBlocks, "joined", joined)
+    monkeypatch.setattr(StoredRows, "joined", joined)
 
 
 def parts(features=X):
@@ -37,6 +51,7 @@ def same(one, other):
     return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in ("feature", "threshold", "left", "right"))
 
 
+@pytest.mark.usefixtures("never_joined")
 @pytest.mark.parametrize("booster", BOOSTERS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
 def test_the_same_blocks_give_the_same_bits_from_any_source(booster, weight):
@@ -49,6 +64,7 @@ def test_the_same_blocks_give_the_same_bits_from_any_source(booster, weight):
     assert np.array_equal(booster.predict(RowBlocks(parts())), booster.predict(X))
 
 
+@pytest.mark.usefixtures("never_joined")
 @pytest.mark.parametrize("booster", BOOSTERS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT + 0.5], ids=["equal", "weights"])
 def test_one_block_is_all_rows(booster, weight):
@@ -58,11 +74,17 @@ def test_one_block_is_all_rows(booster, weight):
         assert np.array_equal(one.history_[name], whole.history_[name])
 
 
-def test_label_sets_and_weights_of_zero():
+@pytest.mark.usefixtures("never_joined")
+@pytest.mark.parametrize("make", [AdaBoostMH, AdaBoostMR])
+def test_label_sets_and_weights_of_zero(make):
+    # Some rows have no label, and some have all.
     Y = np.column_stack([y > 4, y % 2, y % 3 == 0]).astype(int)
-    one, whole = (AdaBoostMH(5, bins=8).fit(data, Y, WEIGHT) for data in (RowBlocks(parts()), X))
+    Y[y == 3] = 1
+    one, whole = (make(5, bins=8).fit(data, Y, WEIGHT) for data in (RowBlocks(parts()), X))
     # Only the order of the sums differs.
     assert np.allclose(one.margins(X), whole.margins(X), atol=1e-9)
+    same_block = make(5, bins=8).fit(RowBlocks([X]), Y)
+    assert same(same_block, make(5, bins=8).fit(X, Y))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def add_up(values, start):  # type: ignore[no-untyped-def]
 def score_tests(part, n_bins, categorical, offsets, first, last, kind, room, worth):  # type: ignore[no-untyped-def]
     """Write worth[:, offsets[f] + c], the score of cut c of feature f in these columns, for features first..last-1."""
     if kind == RANKING:
-        score_ranking(part, n_bins, categorical, offsets, first, last, room, worth)
+        fill_signed(part, first, last, room.of_class, room.of_block)
+        score_signed(room.of_class, n_bins, categorical, offsets, first, last, room, worth)
         return
     fill_histograms(part, first, last, room.histogram, room.of_block, room.of_class)
     score_histograms(room.histogram, n_bins, categorical, offsets, first, last, kind, room, worth)
@@ -97,10 +98,9 @@ def score_histograms(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def score_ranking(part, n_bins, categorical, offsets, first, last, room, worth):  # type: ignore[no-untyped-def]
-    """Score tests for RANKING, which need not be separated by sign."""
-    signed, score, total = room.of_class, room.score, room.left[0]
-    fill_signed(part, first, last, signed, room.of_block)
+def score_signed(signed, n_bins, categorical, offsets, first, last, room, worth):  # type: ignore[no-untyped-def]
+    """Score the cuts of features first..last-1 for RANKING, which needs only the sums of V in each bin."""
+    score, total = room.score, room.left[0]
     for f in range(first, last):
         bins, place = n_bins[f], offsets[f]
         h = signed[f - first].reshape(-1)

@@ -22,7 +22,14 @@ from outputcodes._histograms.stumps import (
     make_histogram_room,
     runs_of,
 )
-from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_tests, sides_of_rows, weigh_sides
+from outputcodes.boosting._compiled_stumps import (
+    ABSTAINING,
+    fill_signed,
+    reweight_sides,
+    score_tests,
+    sides_of_rows,
+    weigh_sides,
+)
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -111,6 +118,17 @@ class ColumnWeights:
 
         return np.concatenate(self.run(weigh, range(len(self.V))), axis=2)[:, :, : self.L]
 
+    def signed_sides(self, test: SharedTest) -> Array:
+        """Return the signed weights (2, L) on the left and on the right."""
+
+        def fill(block: int) -> Array:
+            room, f = self._room(), test.feature
+            fill_signed(self._part(block), f, f + 1, room.of_class, room.of_block)
+            own: Array = room.of_class[0].copy()
+            return own
+
+        return signed_sides(np.stack(self.run(fill, range(len(self.V)))), *self._question(test)[1:])[:, : self.L]
+
     def reweight(self, test: SharedTest, factors: Array) -> None:
         """Multiply the pair weights by factors[side, sign, column]."""
 
@@ -128,13 +146,17 @@ class ColumnWeights:
         sides_of_rows(self.codes, *self._question(test), sides)
         return sides
 
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return the first row of each block of rows, and the one after its last."""
+        starts, blocks = self.runs
+        return list(itertools.pairwise(starts[blocks].tolist()))
+
     def _columns(self) -> Iterator[slice]:
         return (slice(first, min(first + LANES, self.L)) for first in range(0, self.L, LANES))
 
     def _weights_of_blocks(self) -> Iterator[float]:
         """Yield the weight of the pairs in each block of rows, in the order of the blocks."""
-        starts, blocks = self.runs
-        for first, last in itertools.pairwise(starts[blocks].tolist()):
+        for first, last in self.pieces():
             yield float(sum(np.abs(V[first:last]).sum() for V in self.V))
 
     def _part(self, block: int) -> Part:
@@ -165,6 +187,12 @@ def best_test(worth: Array, kind: int, offsets: NDArray[np.int64]) -> SharedTest
     feature = int(np.searchsorted(offsets, place, side="right")) - 1
     cut = place - int(offsets[feature])
     return SharedTest(feature, cut, float(worth[way, place]), answering[way])
+
+
+def signed_sides(histograms: Array, bins: int, cut: int, categorical: bool) -> Array:
+    """Return the sums (2, L) of histograms (blocks of columns, bins, LANES) on the left and on the right of a cut."""
+    left = histograms[:, max(cut - 1, 0) if categorical else 0 : cut].sum(axis=1).ravel()
+    return np.stack([left, histograms[:, :bins].sum(axis=1).ravel() - left])
 
 
 def lane_blocks(n: int, L: int) -> tuple[int, int, int]:

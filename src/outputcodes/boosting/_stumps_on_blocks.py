@@ -74,7 +74,7 @@ class ColumnWeightsOnBlocks:
 
     def sides(self, test: SharedTest) -> Array:
         """Return the weights (3, 2, L) on the left, on the right and missing, of positive and of negative pairs."""
-        found, question = np.empty((len(self.histograms), 3, 2, LANES)), self._question(test)
+        found, question = np.empty((len(self.histograms), 3, 2, LANES)), question_of(self.binned, test)
         for own, histograms in zip(found, self.histograms, strict=True):
             weigh_sides(histograms[test.feature], *question[1:], self.room, own)
         return np.concatenate(list(found), axis=2)[:, :, : self.L]
@@ -83,11 +83,13 @@ class ColumnWeightsOnBlocks:
         """Multiply the pair weights by factors[side, sign, column], when they are read next."""
         by = np.zeros((3, 2, len(self.histograms) * LANES))
         by[:, :, : self.L] = factors
-        self.due = self._question(test), by
+        self.due = question_of(self.binned, test), by
 
-    def _question(self, test: SharedTest) -> Question:
-        f = test.feature
-        return f, int(self.binned.n_bins[f]), test.cut, bool(self.binned.categorical[f])
+
+def question_of(binned: BinnedBlocks, test: SharedTest) -> Question:
+    """Return a test as kernels take it."""
+    f = test.feature
+    return f, int(binned.n_bins[f]), test.cut, bool(binned.categorical[f])
 
 
 def column_weights(

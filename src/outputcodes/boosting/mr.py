@@ -10,18 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
-from outputcodes._ground.lanes import aligned_zeros
-from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import LEAST_ERROR
-from outputcodes.boosting._compiled_stumps import RANKING
-from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
-from outputcodes.boosting._triples import TripleWeights
+from outputcodes.boosting._rankers import ranker_of
 from outputcodes.boosting.base import Booster
 from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.single_call import coefficient
-from outputcodes.boosting.weak import Foreign, Round, Stump, fit_foreign, stump_at
+from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
-from outputcodes.learners.single_call import with_column
 from outputcodes.losses import as_loss
 
 Array = NDArray[np.float64]
@@ -86,6 +81,7 @@ class AdaBoostMR(Booster):
     records: ClassVar[tuple[str, ...]] = ("better", "worse", "equal", "Z")
 
     takes_label_sets = True
+    boosts_blocks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -119,13 +115,12 @@ class AdaBoostMR(Booster):
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round]:
         assert sample.code is not None
-        M = sample.code
-        find = _Stumps(sample, M, run) if sample.binned is not None else _Estimators(self.estimator, sample, M, rng)
-        if not (np.ptp(M[find.y], axis=1) > 0).any():
+        if not (np.ptp(sample.code[np.unique(sample.y)], axis=1) > 0).any():
             return
-        triples = TripleWeights(M[find.y], find.weight, find.V, run)
+        ranker = ranker_of(self.estimator, sample, run, rng)
+        triples = ranker.triples
         while True:
-            hypothesis, H = find.best()
+            hypothesis, H = ranker.best()
             better, worse, equal = triples.weigh(H)
             if better - worse <= TIE:
                 return
@@ -144,38 +139,3 @@ class AdaBoostMR(Booster):
         Y, F = Y[some], F[some]
         parts = [np.mean(as_loss("exponential")(sign * F / 2), axis=1, where=Y == sign) for sign in (1, -1)]
         return float(weight[some] @ (parts[0] * parts[1]))
-
-
-class _Stumps:
-    """The stump with the largest weight of triples in the right order minus the wrong one; rows sorted by label set."""
-
-    def __init__(self, sample: Sample, M: Signs, run: Run) -> None:
-        assert isinstance(sample.binned, Binned)  # blocks were joined
-        self.binned = sample.binned
-        self.weights = ColumnWeights(self.binned, sample.y, M.astype(np.float64), sample.weight, RANKING, run)
-        self.y, self.weight, self.V = sample.y[self.weights.order], sample.weight[self.weights.order], self.weights.V
-
-    def best(self) -> tuple[Stump, Signs]:
-        test = self.weights.best()
-        sides = self.weights.sides(test)
-        answers = np.where(sides[:2, 1] > sides[:2, 0] + TIE, -1, 1)
-        H = np.vstack([answers, np.zeros_like(answers[:1])]).astype(np.int8)[self.weights.side_of_rows(test)]
-        return stump_at(self.binned, test.feature, test.cut, *answers.astype(np.float64)), H
-
-
-class _Estimators:
-    """An estimator trained on pairs (x, label) to predict whether the label is right."""
-
-    def __init__(self, estimator: Any, sample: Sample, M: Signs, rng: np.random.Generator) -> None:
-        self.estimator, self.y, self.weight, self.rng = estimator, sample.y, sample.weight, rng
-        self.shape = len(sample.y), M.shape[1]
-        rows, labels = (place.ravel() for place in np.indices(self.shape))
-        self.pairs, self.right = with_column(sample.X[rows], labels, M.shape[1]), (M[sample.y] > 0).ravel()
-        self.V = aligned_zeros(*lane_blocks(*self.shape))
-
-    def best(self) -> tuple[Foreign, Signs]:
-        weight = np.abs(without_blocks(self.V, self.shape[1])).ravel()
-        total = float(self.weight.sum()) * self.shape[1]
-        fitted = fit_foreign(self.estimator, self.pairs, self.right, weight, total, self.rng)
-        hypothesis = Foreign(fitted, n_columns=self.shape[1])
-        return hypothesis, hypothesis.of_pairs(self.pairs).reshape(self.shape).astype(np.int8)

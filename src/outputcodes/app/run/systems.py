@@ -67,7 +67,7 @@ SYSTEMS: dict[str, System] = {
     "multiclass-svc": System(MulticlassSVC, Planning(quick=True, cost=35, unsuited=KERNEL)),
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=BOOSTING), takes_blocks=True),
     "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=BOOSTING), takes_blocks=True),
-    "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING)),
+    "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING), takes_blocks=True),
     "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING)),
     "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING)),
     # Contestants of races, to be fitted again by their names.
