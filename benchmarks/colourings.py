@@ -20,6 +20,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting import AdaBoostOC, SmoothBoost
+from outputcodes.boosting._compiled_pairs import scale_by_colour, sum_by_colour
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.binary_weak import StumpLearner
 from outputcodes.boosting.colourings import random_colouring
@@ -42,11 +43,11 @@ def floor(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     k, rng = int(y.max()) + 1, np.random.default_rng(0)
     learner = StumpLearner(bin_features(X, "exact", np.zeros(X.shape[1], dtype=bool)), serially)
     pairs, colouring = PairWeights(y, k), random_colouring(k, rng)
-    weight, factor, sign = np.full(len(y), 1 / len(y)), np.ones(len(y)), (colouring > 0).astype(float)
+    weight, factors = np.full(len(y), 1 / len(y)), np.ones((2, len(y)))
 
     def pairs_alone() -> None:
-        np.multiply(pairs.parts, factor, out=pairs.parts)
-        sign @ pairs.parts
+        scale_by_colour(pairs.rows.parts, colouring, 0, len(y), factors)
+        sum_by_colour(pairs.rows.parts, colouring, 0, len(y), pairs.rows.sides)
 
     passes = {"features": lambda: learner.edges(colouring[y] * weight), "pairs": pairs_alone}
     for run in passes.values():

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from outputcodes import AdaBoostMH, AdaBoostMO, GradientBoost, OutputCodeClassifier
+from outputcodes import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, OutputCodeClassifier, SmoothBoost
 from outputcodes.app.tables import errors, read_blocks
 from outputcodes.learners import ColumnTree, Ridge
 from outputcodes.training import RowBlocks
@@ -19,6 +19,7 @@ FRAME = pd.DataFrame(X, columns=list("abcd"))
 MODELS = {name: OutputCodeClassifier(name, code="one-vs-all") for name in ("ridge", "logistic", "linear-svm", "tree")}
 MODELS |= {name: OutputCodeClassifier(name, code="one-vs-all") for name in ("stumps", "boosted-trees", "kernel-svm")}
 MODELS |= {"MO": AdaBoostMO("one-vs-all", 2, bins=8), "MH": AdaBoostMH(2, bins=8), "GradientBoost": GradientBoost(2)}
+MODELS |= {"MR": AdaBoostMR(2, bins=8), "OC": AdaBoostOC(2, bins=8), "SmoothBoost": SmoothBoost(2, bins=8)}
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -270,7 +271,10 @@ def test_a_data_frame_is_refused_with_the_place_as_an_array_is(name, value, word
             output(blocks(bad))
 
 
-@pytest.mark.parametrize("model", [AdaBoostMH(3), AdaBoostMO("one-vs-all", 3), GradientBoost(3)], ids=str)
+STAGED = [AdaBoostMH(3), AdaBoostMO("one-vs-all", 3), AdaBoostMR(3), AdaBoostOC(3), SmoothBoost(3), GradientBoost(3)]
+
+
+@pytest.mark.parametrize("model", STAGED, ids=str)
 def test_stages_of_blocks_are_those_of_their_rows(model):
     model.fit(X, y)
     stages = model.staged_decision_function(RowBlocks([FRAME.iloc[:0].to_numpy(), X[:50], X[50:]]))

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from outputcodes import OutputCodeClassifier
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR
+from outputcodes._ground.on_dask import DaskRows
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.learners import BoostedStumps, Logistic, Ridge
 from outputcodes.training import RowBlocks
 
@@ -45,11 +46,16 @@ def test_stumps_have_the_bits_of_the_blocks_in_memory(client, weight):
     assert same_stumps(there, here)
 
 
-@pytest.mark.parametrize("booster", [AdaBoostMO("one-vs-all"), AdaBoostMH(), AdaBoostMR()], ids=str)
+BOOSTERS = [AdaBoostMO("one-vs-all"), AdaBoostMH(), AdaBoostMR(), AdaBoostOC()]
+BOOSTERS += [SmoothBoost(coding=coding) for coding in ("deterministic", "probabilistic")]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
-def test_boosters_have_the_bits_of_the_blocks_in_memory(client, booster, weight):
+def test_boosters_have_the_bits_of_the_blocks_in_memory(client, booster, weight, monkeypatch):
     booster.set_params(n_rounds=3, bins=8, validation_fraction=0.2, random_state=0)
     there, here = clone(booster).set_params(n_jobs=2), booster
+    monkeypatch.setattr(DaskRows, "joined", None)
     there.fit(da.from_array(X, chunks=(SIZES, 64)), y, weight)
     here.fit(RowBlocks(split(X)), y, weight)
     assert np.array_equal(there.margins(X), here.margins(X))

@@ -14,7 +14,7 @@ from outputcodes.app import run, tables
 from outputcodes.app.run.fitting_blocks import trains_on_blocks
 from outputcodes.app.run.systems import SYSTEMS
 from outputcodes.app.tables import errors, read_blocks
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, GradientBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, GradientBoost, SmoothBoost
 from outputcodes.learners import BoostedStumps, BoostedTrees, ColumnTree, LinearSVM, Logistic, Ridge
 
 rng = np.random.default_rng(0)
@@ -68,11 +68,13 @@ def test_files_give_the_bits_of_their_rows_in_memory(tmp_path, code, learner, we
 
 
 BOOSTERS = [GradientBoost(3), AdaBoostMO(n_rounds=3, bins=8), AdaBoostMH(3, bins=8), AdaBoostMR(3, bins=8)]
+BOOSTERS += [AdaBoostOC(3, bins=8), SmoothBoost(3, coding="probabilistic", bins=8)]
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=str)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weights"])
-def test_boosters_have_the_bits_of_rows_in_memory(tmp_path, booster, weight):
+def test_boosters_have_the_bits_of_rows_in_memory(tmp_path, booster, weight, monkeypatch):
+    monkeypatch.setattr(RowBlocks, "joined", None)
     table = read_blocks(written(tmp_path, "parquet", NUMBERS), "target")
     frames, here = table.frames.through(lambda f: f.to_numpy()), RowBlocks([X[rows] for rows in PARTS])
     memory = clone(booster).set_params(random_state=0).fit(here, CLASS, weight)
@@ -193,7 +195,7 @@ def test_folders_and_patterns_without_tables(tmp_path):
         read_blocks(tmp_path / "*.csv", "kind")
     with pytest.raises(
         ValueError,
-        match=r"name a learner \(--learner\); boosted-trees, .*, tree, adaboost-mh, .*gradient-boost train on blocks",
+        match=r"name a learner \(--learner\); boosted-trees, .*, tree, adaboost-mh, .*smoothboost train on blocks",
     ):
         run.fit_file(str(tmp_path / "*.csv"), tmp_path / "m.skops")
     with pytest.raises(ValueError, match=r"learner='svc' needs one table in memory.* or choose one .*gradient-boost"):

@@ -6,10 +6,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
+from outputcodes._ground.passes import Blocks
 from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.working_files import mapped
-from outputcodes._histograms import stumps
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC
+from outputcodes._histograms import binned_blocks, stumps
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
 from outputcodes.training import RowBlocks
 
 X, y = load_digits(return_X_y=True)
@@ -23,6 +24,11 @@ BOOSTERS = [
     AdaBoostMH(20, "discrete", bins=8, validation_fraction=0.2, n_iter_no_change=2, random_state=0),
     AdaBoostMR(5, bins=8, categorical_features=[5]),
     AdaBoostMR(20, bins=8, validation_fraction=0.2, n_iter_no_change=2, random_state=0),
+    AdaBoostOC(8, bins=8, categorical_features=[5], random_state=0),
+    AdaBoostOC(30, "pseudo", validation_fraction=0.2, n_iter_no_change=2, random_state=0),
+    SmoothBoost(8, bins=8, categorical_features=[5], random_state=0),
+    SmoothBoost(8, coding="deterministic", bins=8, validation_fraction=0.2, random_state=0),
+    SmoothBoost(5, coding="probabilistic", bins=8, random_state=0),
 ]
 
 
@@ -87,15 +93,59 @@ def test_label_sets_and_weights_of_zero(make):
     assert same(same_block, make(5, bins=8).fit(X, Y))
 
 
-@pytest.mark.parametrize(
-    "booster",
-    [
-        AdaBoostOC(5, random_state=0),
-        AdaBoostMO(n_rounds=3, estimator=DecisionTreeClassifier(max_depth=2), random_state=0),
-    ],
-    ids=["OC", "estimator"],
-)
-def test_blocks_are_joined_for_others(booster):
+@pytest.mark.usefixtures("never_joined")
+@pytest.mark.parametrize("booster", BOOSTERS, ids=str)
+def test_blocks_that_lack_classes_give_the_model_of_all_rows(booster):
+    order = np.argsort(y, kind="stable")
+    features, labels, weight = X[order], y[order], WEIGHT[order]
+    one = clone(booster).fit(RowBlocks(parts(features)), labels, weight)
+    whole = clone(booster).fit(features, labels, weight)
+    # Only the order of the sums differs.
+    assert np.array_equal(one.code_matrix_, whole.code_matrix_)
+    assert np.array_equal(one.columns_.feature, whole.columns_.feature)
+    assert np.allclose(one.margins(features), whole.margins(features), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.usefixtures("never_joined")
+@pytest.mark.parametrize("booster", BOOSTERS, ids=str)
+def test_steps_can_be_computed_again(booster, monkeypatch):
+    """On a cluster, from the same pieces, which therefore stay as they are."""
+    first, step = clone(booster).fit(RowBlocks(parts()), y), Blocks.step
+
+    def twice(blocks, *work, **how):
+        step(blocks, *work, **how)
+        return step(blocks, *work, **how)
+
+    monkeypatch.setattr(Blocks, "may_change", False)
+    monkeypatch.setattr(Blocks, "step", twice)
+    assert same(clone(booster).fit(RowBlocks(parts()), y), first)
+
+
+@pytest.mark.usefixtures("never_joined")
+@pytest.mark.parametrize("booster", [AdaBoostOC(60, random_state=0), SmoothBoost(60, 0.1, "deterministic")], ids=str)
+def test_colourings_without_an_edge_are_drawn_again(booster):
+    # Three values of one feature leave few colourings with an edge, and after some rounds none.
+    features, labels = np.arange(4.0).repeat(5)[:, None] % 3, np.arange(4).repeat(5)
+    one, many, whole = (
+        clone(booster).set_params(random_state=0).fit(data, labels)
+        for data in (RowBlocks([features]), RowBlocks([features[:7], features[7:]]), features)
+    )
+    assert np.array_equal(one.code_matrix_, whole.code_matrix_)
+    assert same(one, whole)
+    assert np.array_equal(many.code_matrix_, whole.code_matrix_)
+    assert np.allclose(many.margins(features), whole.margins(features), atol=1e-6)
+
+
+def test_every_value_a_bin_is_refused_where_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(binned_blocks, "MOST_VALUES", 100)
+    features = np.random.default_rng(0).normal(size=(600, 2))
+    with pytest.raises(ValueError, match=r"bins='exact', and has more than 100 .* Set bins to a number"):
+        AdaBoostOC(2).fit(RowBlocks(parts(features)), y)
+
+
+@pytest.mark.parametrize("make", [AdaBoostOC, SmoothBoost, AdaBoostMR, AdaBoostMO], ids=lambda make: make.__name__)
+def test_blocks_are_joined_for_estimators(make):
+    booster = make(n_rounds=3, estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
     features = np.nan_to_num(X)
     one, whole = (clone(booster).fit(data, y) for data in (RowBlocks(parts(features)), features))
     assert np.array_equal(one.margins(features), whole.margins(features))

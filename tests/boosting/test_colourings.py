@@ -69,7 +69,8 @@ def test_pair_weights_are_the_plain_sums(seed, lam):
         if len(set(f[y])) == 2 or k > 2:
             U, expected = oracles.separation(np.array(D) / np.sum(D), y, f)
             assert split.share == pytest.approx(U)
-            assert np.allclose(split.weight, expected)
+            assert np.allclose(np.abs(pairs.rows.V) / split.total, expected)
+            assert np.array_equal(np.sign(pairs.rows.V), np.sign(f[y] * expected))
         phi = oracles.phi(mu, y, share)
         found = pairs.confusion()
         assert found.sum() == pytest.approx(0, abs=1e-9 * (np.abs(found).max() + 1))
@@ -77,9 +78,10 @@ def test_pair_weights_are_the_plain_sums(seed, lam):
         h, a = rng.choice([-1, 0, 1], size=n).astype(np.int8), rng.uniform(0, 3)
         pairs.update(split, h, a)
         mu, S = oracles.updated(mu, y, f, h, a, lam), S + a * np.outer(h, f)
-        assert np.allclose(pairs.own, np.log(mu[np.arange(n), y]))
+        rows = pairs.rows
+        assert np.allclose(rows.own, np.log(mu[np.arange(n), y]))
         wrong = np.arange(k) != y[:, None]
-        found = (np.exp(pairs.wrong) * pairs.parts).T
+        found = (np.exp(rows.wrong) * rows.parts).T
         assert np.allclose(found[wrong], mu[wrong])
         assert np.allclose(found[wrong], smooth_weights(S, y, lam)[wrong])
         assert not found[~wrong].any()
@@ -103,10 +105,11 @@ def test_weights_survive_thousands_of_nats(lam):
         pairs.update(pairs.split(f), np.array([1, -1, -1, -1], dtype=np.int8), 5.0)  # example 3 is always wrong
     split = pairs.split(f)
     # At λ = 0 example 3 weighs e^3000 times the others; else what f separates weighs e^-3000 of what it does not.
-    assert np.allclose(split.weight, [0, 0, 0, 1] if lam == 0 else 0)
+    weight = np.abs(pairs.rows.V) / (split.total if lam == 0 else 1)
+    assert np.allclose(weight, [0, 0, 0, 1] if lam == 0 else 0)
     assert split.share == (1 if lam == 0 else 0)
-    assert np.isfinite(pairs.own).all()
-    assert np.isfinite(pairs.wrong).all()
+    assert np.isfinite(pairs.rows.own).all()
+    assert np.isfinite(pairs.rows.wrong).all()
 
 
 def sample(seed, n=25, d=3, missing=0.0):
@@ -122,7 +125,7 @@ def sample(seed, n=25, d=3, missing=0.0):
 def test_the_stump_is_the_first_of_the_best(seed, missing, categorical):
     X, signs, weight = sample(seed, missing=missing)
     mask = np.array([False, categorical, False])
-    found = StumpLearner(bin_features(X, "exact", mask), serially).fit(signs, weight)
+    found = StumpLearner(bin_features(X, "exact", mask), serially).fit(signs * weight, 1.0)
     error, j, threshold, polarity, h = oracles.best_stump(X, signs, weight, np.flatnonzero(mask))
     stump = found.hypothesis
     assert (stump.feature, stump.left, stump.right) == (j, polarity, -polarity)
@@ -136,7 +139,7 @@ def test_a_pure_split_has_an_error_of_exactly_zero():
     X = np.array([[1.0], [2.0], [3.0]] * 7)
     signs = np.where(X[:, 0] > 1, 1, -1).astype(np.int8)
     weight = np.random.default_rng(0).random(21)
-    found = StumpLearner(bin_features(X, "exact", np.array([False])), serially).fit(signs, weight / weight.sum())
+    found = StumpLearner(bin_features(X, "exact", np.array([False])), serially).fit(signs * weight, weight.sum())
     assert found.wrong == 0
     assert (found.hypothesis.threshold, found.hypothesis.left) == (1.5, -1)
 
@@ -146,10 +149,10 @@ def test_negated_signs_give_the_negated_stump_and_threads_the_same():
     X, signs, weight = rng.normal(size=(400, 30)), rng.choice([-1, 1], size=400).astype(np.int8), rng.random(400)
     weight /= weight.sum()
     binned = bin_features(X, "exact", np.zeros(30, dtype=bool))
-    one, negated = (StumpLearner(binned, serially).fit(s, weight) for s in (signs, -signs))
+    one, negated = (StumpLearner(binned, serially).fit(s * weight, 1.0) for s in (signs, -signs))
     assert (one.right, one.wrong) == (negated.right, negated.wrong)
     assert np.array_equal(one.answers, -negated.answers)
     with threads(3) as run:
-        again = StumpLearner(binned, run).fit(signs, weight)
+        again = StumpLearner(binned, run).fit(signs * weight, 1.0)
     assert again.hypothesis == one.hypothesis
     assert (again.right, again.wrong) == (one.right, one.wrong)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.stumps import LEAST_ERROR
-from outputcodes.boosting._pairs import PairWeights
+from outputcodes.boosting._coloured import ColourLearner, colour_learner
 from outputcodes.boosting.base import Booster
-from outputcodes.boosting.binary_weak import binary_learner
 from outputcodes.boosting.colourings import Colouring, random_colouring
 from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Round
@@ -29,8 +28,9 @@ class ColouringBooster(Booster):
     """A booster that adds one column to the code per round; by default the "binary" variant of AdaBoost.OC."""
 
     grows: ClassVar[bool] = True
+    boosts_blocks: ClassVar[bool] = True
     records: ClassVar[tuple[str, ...]] = ("error", "separated")
-    # Margins are this factor times a·h, where a is the coefficient in `PairWeights`.
+    # Margins are this factor times a·h, where a is the coefficient in `PairRows`.
     _unit: ClassVar[float] = 1.0
 
     def _lam(self) -> float:
@@ -41,25 +41,22 @@ class ColouringBooster(Booster):
         """Return the coefficient a of a hypothesis, which minimises (1 − e) e^(−2a) + e e^(2a)."""
         return 0.25 * float(np.log((1 - error) / error))
 
-    def _colour(self, pairs: PairWeights, draws: int, rng: np.random.Generator) -> Colouring:
+    def _colour(self, learner: ColourLearner, draws: int, rng: np.random.Generator) -> Colouring:
         """Return a colouring, after `draws` unsuccessful ones in this round."""
         return random_colouring(len(self.classes_), rng)
 
     def _boost(self, sample: Sample, run: Run, rng: np.random.Generator) -> Iterator[Round | None]:
-        pairs = PairWeights(sample.y, len(self.classes_), sample.weight, self._lam(), run)
-        learner = binary_learner(self.estimator, sample, run, rng)
+        learner = colour_learner(self.estimator, sample, len(self.classes_), self._lam(), run, rng)
         failed: set[bytes] = set()  # colourings without an edge at the current weights, up to their sign
         while True:
             for draws in range(MOST_DRAWS):
-                colouring = self._colour(pairs, draws, rng)
+                colouring = self._colour(learner, draws, rng)
                 name = (colouring * colouring[0]).tobytes()
                 if name in failed:
                     continue
-                split = pairs.split(colouring)
-                if split.share > TIE:
-                    found = learner.fit(colouring[sample.y], split.weight)
-                    if found.right - found.wrong > 2 * TIE:
-                        break
+                found = learner.fit(colouring)
+                if found is not None and found.right - found.wrong > 2 * TIE:
+                    break
                 failed.add(name)
             else:
                 yield None
@@ -67,9 +64,9 @@ class ColouringBooster(Booster):
             failed.clear()
             # Abstentions leave their pairs unchanged, as if the colouring did not separate them.
             answered = found.right + found.wrong
-            error, separated = max(found.wrong / answered, LEAST_ERROR), split.share * answered
+            error, separated = max(found.wrong / answered, LEAST_ERROR), found.share * answered
             a = self._rate(self._coefficient(error, separated))
-            pairs.update(split, found.answers, a)
+            learner.update(a)
             record = {"error": error, "separated": separated}
             yield Round(found.hypothesis, self._unit * a, colouring, record)
 

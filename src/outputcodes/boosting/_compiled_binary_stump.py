@@ -13,6 +13,27 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
+def sum_bins(codes, V, step, first, last, widest):  # type: ignore[no-untyped-def]
+    """Return the sums of V in the bins of features first..last-1, `widest` each, over pieces of `step` rows in turn."""
+    size = (last - first) * widest
+    total = np.zeros(size)
+    more = np.empty(size if len(codes) > step else 0)
+    for start in range(0, len(codes), step):
+        sums = total if start == 0 else more
+        if start > 0:
+            more[:] = 0.0
+        own, weights = codes[start : start + step, first:last], V[start : start + step]
+        for i in range(len(own)):
+            v = weights[i]
+            for f in range(last - first):
+                sums[f * widest + own[i, f]] += v
+        if start > 0:
+            for q in range(size):
+                total[q] += more[q]
+    return total
+
+
+@njit(nogil=True, cache=True)
 def largest_edge(histogram, bins, categorical):  # type: ignore[no-untyped-def]
     """Return the largest |edge| over the cuts of a feature, from the sums of V in its bins."""
     total = 0.0
@@ -26,27 +47,26 @@ def largest_edge(histogram, bins, categorical):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def largest_edges(codes, V, n_bins, categorical, first, last, edges):  # type: ignore[no-untyped-def]
+def edges_of_sums(sums, n_bins, categorical, first, last, widest, edges):  # type: ignore[no-untyped-def]
+    """Write edges[f], the largest |edge| of a stump on feature f, for first <= f < last."""
+    for f in range(first, last):
+        start = (f - first) * widest
+        edges[f] = largest_edge(sums[start : start + widest], n_bins[f], categorical[f])
+
+
+@njit(nogil=True, cache=True)
+def largest_edges(codes, V, step, n_bins, categorical, first, last, edges):  # type: ignore[no-untyped-def]
     """Write edges[f], the largest |edge| of a stump on feature f, for first <= f < last."""
     widest = 0
     for f in range(first, last):
         widest = max(widest, n_bins[f] + 1)
-    histogram = np.zeros((last - first) * widest)
-    for i in range(len(codes)):
-        v = V[i]
-        for f in range(first, last):
-            histogram[(f - first) * widest + codes[i, f]] += v
-    for f in range(first, last):
-        start = (f - first) * widest
-        edges[f] = largest_edge(histogram[start : start + widest], n_bins[f], categorical[f])
+    sums = sum_bins(codes, V, step, first, last, widest)
+    edges_of_sums(sums, n_bins, categorical, first, last, widest, edges)
 
 
 @njit(nogil=True, cache=True)
-def first_cut(codes, V, f, bins, categorical, enough):  # type: ignore[no-untyped-def]
-    """Return (cut, polarity) of the first stump on feature f whose edge is at least `enough`."""
-    histogram = np.zeros(bins + 1)
-    for i in range(len(codes)):
-        histogram[codes[i, f]] += V[i]
+def first_cut(histogram, bins, categorical, enough):  # type: ignore[no-untyped-def]
+    """Return (cut, polarity) of the first stump on a feature whose edge is at least `enough`."""
     total = 0.0
     for b in range(bins):
         total += histogram[b]
@@ -63,14 +83,18 @@ def first_cut(codes, V, f, bins, categorical, enough):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def answer(codes, V, f, bins, categorical, cut, polarity, h):  # type: ignore[no-untyped-def]
-    """Write the predictions h[i], -1, 0 or +1, of a stump; return the weights of correct and of wrong ones."""
+def answer(codes, V, first, last, f, bins, categorical, cut, polarity, h):  # type: ignore[no-untyped-def]
+    """Write the predictions h[i], -1, 0 or +1, of a stump; return the weights of correct and of wrong ones.
+
+    For rows first..last-1.
+    """
     low = max(cut - 1, 0) if categorical else 0
     right, wrong = 0.0, 0.0
-    for i in range(len(codes)):
-        b = codes[i, f]
-        h[i] = 0 if b == bins else (polarity if low <= b < cut else -polarity)
-        agreement = V[i] * h[i]
+    own, weights, answers = codes[first:last, f], V[first:last], h[first:last]
+    for i in range(len(own)):
+        b = own[i]
+        answers[i] = 0 if b == bins else (polarity if low <= b < cut else -polarity)
+        agreement = weights[i] * answers[i]
         right += max(agreement, 0.0)
         wrong += max(-agreement, 0.0)
     return right, wrong

@@ -1,4 +1,4 @@
-"""Binary weak learners: from the signs and weights of a round to a hypothesis and its predictions on the sample."""
+"""Binary weak learners: from the signed weights of a round to a hypothesis and its predictions on the sample."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
+from outputcodes._histograms import stumps
+from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
-from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges
+from outputcodes._histograms.stumps import MANY_BINS
+from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges, sum_bins
 from outputcodes.boosting.round_by_round import Sample
-from outputcodes.boosting.weak import Foreign, Hypothesis, fit_foreign, stump_at
+from outputcodes.boosting.weak import Foreign, Hypothesis, Stump, fit_foreign, stump_at
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
+# A stump as kernels take it: feature, number of its bins, whether it is categorical, cut, answer on the left.
+Asked = tuple[int, int, bool, int, int]
 
 # Histograms of a block of features fit into the processor cache: 256 KiB. Smaller blocks read the rows more often.
 HISTOGRAM_VALUES = 1 << 15
@@ -30,11 +35,24 @@ class Found(NamedTuple):
     wrong: float
 
 
+class Coloured(NamedTuple):
+    """A hypothesis for a colouring.
+
+    `share` of the weight is in the pairs that the colouring separates; of this, so much is of right predictions, and so
+    much of wrong ones.
+    """
+
+    hypothesis: Hypothesis
+    share: float
+    right: float
+    wrong: float
+
+
 class BinaryLearner(Protocol):
     """A learner that provides the hypothesis of a round."""
 
-    def fit(self, signs: Signs, weight: Array) -> Found:
-        """Return the hypothesis for signs (n,) and weights (n,) that sum to 1."""
+    def fit(self, V: Array, total: float) -> Found:
+        """Return the hypothesis for signs times weights (n,), where the weights sum to `total`; those found, to 1."""
         ...
 
 
@@ -53,27 +71,34 @@ class StumpLearner:
 
     def __init__(self, binned: Binned, run: Run) -> None:
         self.binned, self.run = binned, run
-        step = max(1, HISTOGRAM_VALUES // (int(binned.n_bins.max()) + 1))
-        d = len(binned.n_bins)
+        widest, d, n = int(binned.n_bins.max()) + 1, len(binned.n_bins), len(binned.codes)
+        step = max(1, HISTOGRAM_VALUES // widest)
         self._blocks = [(first, min(first + step, d)) for first in range(0, d, step)]
+        rows = stumps.BLOCK_ROWS
+        self._pieces = [(first, min(first + rows, n)) for first in range(0, n, rows)]
+        # Rows in blocks don't have so many bins; most would be empty in a piece.
+        self._step = rows if widest - 1 <= MANY_BINS else n
 
-    def fit(self, signs: Signs, weight: Array) -> Found:
+    def fit(self, V: Array, total: float) -> Found:
         """Return the best stump, in one pass over the binned features."""
-        data, V = self.binned, signs * weight
-        edges = self.edges(V)
-        enough = edges.max() - 2 * TIE  # an error is ½ − edge/2
-        f = int((edges >= enough).argmax())
-        feature = (data.codes, V, f, data.n_bins[f], data.categorical[f])
-        cut, polarity = first_cut(*feature, enough)
+        codes = self.binned.codes
+
+        def histogram(f: int) -> Array:
+            sums: Array = sum_bins(codes, V, self._step, f, f + 1, int(self.binned.n_bins[f]) + 1)
+            return sums
+
+        stump, asked = best_stump(self.binned, self.edges(V), total, histogram)
         h = np.empty(len(V), dtype=np.int8)
-        right, wrong = answer(*feature, cut, polarity, h)
-        return Found(stump_at(data, f, cut, polarity, -polarity), h, right, wrong)
+        weights = [answer(codes, V, *piece, *asked, h) for piece in self._pieces]
+        right, wrong = (sum(part) / total for part in zip(*weights, strict=True))
+        return Found(stump, h, right, wrong)
 
     def edges(self, V: Array) -> Array:
         """Return the largest edge of a stump on each feature (d,), for signed weights V."""
         data = self.binned
         edges = np.empty(len(data.n_bins))
-        self.run(lambda block: largest_edges(data.codes, V, data.n_bins, data.categorical, *block, edges), self._blocks)
+        arrays = data.codes, V, self._step, data.n_bins, data.categorical
+        self.run(lambda block: largest_edges(*arrays, *block, edges), self._blocks)
         return edges
 
 
@@ -84,16 +109,19 @@ class ForeignLearner:
         self.estimator, self.X, self.rng = estimator, sample.X, rng
         self.total = float(sample.weight.sum())
 
-    def fit(self, signs: Signs, weight: Array) -> Found:
+    def fit(self, V: Array, total: float) -> Found:
         """Train a clone."""
-        hypothesis = Foreign(fit_foreign(self.estimator, self.X, signs > 0, weight, self.total, self.rng))
+        weight = np.abs(V) / total
+        hypothesis = Foreign(fit_foreign(self.estimator, self.X, V > 0, weight, self.total, self.rng))
         h = hypothesis.answers(self.X).astype(np.int8)
-        return Found(hypothesis, h, float(weight[h == signs].sum()), float(weight[h != signs].sum()))
+        agreement = V * h
+        return Found(hypothesis, h, float(weight[agreement > 0].sum()), float(weight[agreement < 0].sum()))
 
 
-def binary_learner(estimator: Any, sample: Sample, run: Run, rng: np.random.Generator) -> BinaryLearner:
-    """Return the learner for a sample: stumps on its bins, or the estimator."""
-    if sample.binned is not None:
-        assert isinstance(sample.binned, Binned)  # blocks were joined
-        return StumpLearner(sample.binned, run)
-    return ForeignLearner(estimator, sample, rng)
+def best_stump(binned: Binned | BinnedBlocks, edges: Array, total: float, histogram: Any) -> tuple[Stump, Asked]:
+    """Return the first stump with the largest edge, given that of each feature and histogram(f) of the chosen one."""
+    enough = edges.max() - 2 * TIE * total  # an error is ½ − edge/2
+    f = int((edges >= enough).argmax())
+    bins, categorical = int(binned.n_bins[f]), bool(binned.categorical[f])
+    cut, polarity = first_cut(histogram(f), bins, categorical, enough)
+    return stump_at(binned, f, cut, polarity, -polarity), (f, bins, categorical, cut, polarity)

@@ -34,7 +34,8 @@ class AdaBoostOC(ColouringBooster):
     learning_rate : float, default=1.0
         Factor of the coefficients; above 0 and below 2.
     bins : "exact" or int, default="exact"
-        Thresholds of the stumps: all, or those between this number of quantiles (2 to 256) of each feature.
+        Thresholds of the stumps: all, or those between this number of quantiles (2 to 256) of each feature. Set a
+        number for blocks of rows with many different values.
     categorical_features : list of int or mask of bool, optional
         Features that are tested for equality.
     validation_fraction : float, optional

@@ -73,7 +73,7 @@ class RoundByRound(Learner):
 
     @property
     def takes_blocks(self) -> bool:  # type: ignore[override]
-        """Whether the booster trains on blocks of rows: with stumps for a fixed code."""
+        """Whether the booster trains on blocks of rows: with stumps."""
         return bool(self.booster.boosts_blocks and self.booster.estimator is None)
 
     def prepare(self, X: Any, like: Any = None) -> Any:
@@ -109,17 +109,16 @@ class RoundByRound(Learner):
     ) -> tuple[Code, KeptRounds]:
         booster = self.booster
         whole = X, y, np.ones(len(y)) if weight is None else weight
-        X, y, weight = (_taken(part, rows) for part in whole)
+        X, y, weight = (taken_rows(part, rows) for part in whole)
         binned: Binned | BinnedBlocks | None = None
         if booster.estimator is None:
-            how = booster.bins, categorical_mask(booster.categorical_features, X.shape[1])
-            binned = bin_blocks(X, X, *how) if isinstance(X, StoredRows) else bin_features(X, *how)
+            binned = binned_rows(X, booster.bins, categorical_mask(booster.categorical_features, X.shape[1]))
         sample = Sample(X, y, weight, binned, M)
         with threads(n_jobs) as run:
             # A growing code is watched by its class scores.
             scored = np.eye(y.max() + 1, dtype=np.int8) if M is None else M
             rounds = booster._boost(sample, run, np.random.default_rng(seed))
-            kept = self._kept(rounds, scored, *(_held_out(part, self.watched) for part in whole))
+            kept = self._kept(rounds, scored, *(rows_in_memory(part, self.watched) for part in whole))
         if not kept:
             return self._without_rounds(M, sample)
         history = {"coefficient": np.array([one.coefficient for one in kept])}
@@ -165,15 +164,22 @@ def _itself(block: Any) -> Any:
     return block
 
 
-def _taken(part: Any, rows: Rows | None) -> Any:
+def binned_rows(X: Any, bins: int | str, categorical: NDArray[np.bool_]) -> Binned | BinnedBlocks:
+    """Return the bins of rows in memory or in blocks."""
+    if isinstance(X, StoredRows):
+        return bin_blocks(X, X, bins, categorical)
+    return bin_features(X, bins, categorical)
+
+
+def taken_rows(part: Any, rows: Rows | None) -> Any:
     """Return some rows; blocks of all of them as they are."""
     if not isinstance(part, StoredRows):
         return take_rows(part, rows)
     return part if rows is None else part.taken(rows)
 
 
-def _held_out(part: Any, rows: Rows) -> Any:
-    """Return some rows, in memory: every round is watched on them."""
+def rows_in_memory(part: Any, rows: Rows) -> Any:
+    """Return some rows, in memory: those on which every round is watched."""
     if not isinstance(part, StoredRows):
         return take_rows(part, rows)
     return part.each_row(rows, part.shape[1], _itself)

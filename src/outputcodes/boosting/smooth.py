@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import first_largest, first_smallest
-from outputcodes._ground.validation import take_rows, unknown_name
-from outputcodes._histograms.binning import bin_features
+from outputcodes._ground.validation import unknown_name
+from outputcodes.boosting._coloured import ColourLearner
 from outputcodes.boosting._colouring_booster import ColouringBooster
-from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.colourings import (
     CODINGS,
     Coding,
@@ -24,7 +23,7 @@ from outputcodes.boosting.colourings import (
     deterministic_colouring,
     probabilistic_colouring,
 )
-from outputcodes.boosting.round_by_round import Sample
+from outputcodes.boosting.round_by_round import Sample, binned_rows, rows_in_memory, taken_rows
 from outputcodes.boosting.weak import Round
 from outputcodes.decoders import Decoder
 from outputcodes.learners.trees.stumps import hold_out
@@ -128,10 +127,10 @@ class SmoothBoost(ColouringBooster):
     def _lam(self) -> float:
         return float(self.lam)
 
-    def _colour(self, pairs: PairWeights, draws: int, rng: np.random.Generator) -> Colouring:
+    def _colour(self, learner: ColourLearner, draws: int, rng: np.random.Generator) -> Colouring:
         if self.coding == "random" or (self.coding == "deterministic" and draws > 0):
-            return super()._colour(pairs, draws, rng)
-        phi = pairs.confusion()
+            return super()._colour(learner, draws, rng)
+        phi = learner.confusion()
         if self.coding == "deterministic":
             return deterministic_colouring(phi)
         return probabilistic_colouring(phi, self.gamma_, rng)
@@ -151,10 +150,10 @@ class SmoothBoost(ColouringBooster):
             )
         seed = int(copy.deepcopy(rng).integers(np.iinfo(np.int32).max))
         train, held = hold_out(np.arange(len(sample.y)), sample.y, VALIDATION_SHARE, seed)
-        X = take_rows(sample.X, train)
-        binned = None if sample.binned is None else bin_features(X, self.bins, sample.binned.categorical)
+        X = taken_rows(sample.X, train)
+        binned = None if sample.binned is None else binned_rows(X, self.bins, sample.binned.categorical)
         part = replace(sample, X=X, y=sample.y[train], weight=sample.weight[train], binned=binned)
-        X, y, weight = take_rows(sample.X, held), sample.y[held], sample.weight[held]
+        X, y, weight = rows_in_memory(sample.X, held), sample.y[held], sample.weight[held]
         errors = []
         for gamma in GAMMAS:
             self.gamma_ = gamma

@@ -68,8 +68,8 @@ SYSTEMS: dict[str, System] = {
     "adaboost-mh": System(AdaBoostMH, Planning(quick=True, cost=45, unsuited=BOOSTING), takes_blocks=True),
     "adaboost-mo": System(AdaBoostMO, Planning(cost=65, unsuited=BOOSTING), takes_blocks=True),
     "adaboost-mr": System(AdaBoostMR, Planning(cost=70, unsuited=BOOSTING), takes_blocks=True),
-    "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING)),
-    "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING)),
+    "adaboost-oc": System(AdaBoostOC, Planning(cost=75, unsuited=BOOSTING), takes_blocks=True),
+    "smoothboost": System(SmoothBoost, Planning(cost=80, unsuited=BOOSTING), takes_blocks=True),
     # Contestants of races, to be fitted again by their names.
     **{
         name: System(CONTESTANTS[name].make, Planning(tried=False))
