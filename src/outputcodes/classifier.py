@@ -361,14 +361,9 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         if not (isinstance(self.code, OneVsAll) or (isinstance(self.code, str) and self.code == "one-vs-all")):
             return "y is multilabel, with a column for each label: use code='one-vs-all', or give one label per row."
         if self.class_weight is not None:
-            return (
-                "y is multilabel, and class_weight is for classes: use column_weight='balanced', or give sample_weight."
-            )
+            return "y is multilabel, and class_weight is for classes: use column_weight='balanced' or sample_weight."
         if self.probability not in (None, "likelihood") or as_decoder(self.decoder).for_labels() is None:
-            return (
-                "y is multilabel, and each label has its own probability: use probability='likelihood', or None for "
-                "none."
-            )
+            return "y is multilabel, and each label has its own probability: use probability='likelihood' or None."
         return None
 
     def margins(self, X: Any) -> Array:

@@ -26,7 +26,7 @@ Signs = NDArray[np.int8]
 
 
 class Ranker(Protocol):
-    """What provides the hypothesis of a round, with its answers as its own triples take them."""
+    """What provides the hypothesis of a round, and its predictions in the form that `triples` takes."""
 
     triples: Any
 
