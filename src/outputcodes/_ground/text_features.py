@@ -16,9 +16,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 WORD = r"(?u)\b\w+\b"
 # Values that are looked at, and words of a value that others must share, in the middle of all values.
 LOOKED_AT, SHARED_WORDS = 2000, 2
-# A column of more different texts has no categories.
+# A column with more different texts than this has no categories.
 MOST_CATEGORIES = 1000
-# A column of at least so many different texts, in half of its rows or more, has none if they are sentences.
+# With more than this, in more than half of its rows, it has none if they are sentences.
 FEW_SENTENCES = 50
 # Words and pairs of words of a column.
 MOST_WORDS = 50_000
@@ -27,28 +27,30 @@ HOW: dict[str, Any] = {"sublinear_tf": True, "token_pattern": WORD, "ngram_range
 
 
 def are_sentences(values: Iterable[str]) -> bool:
-    """Return whether texts have words in common, as sentences and paths have, and identifiers have not.
+    """Return whether texts have words in common, as sentences and paths have, and identifiers and numbers have not.
 
     >>> are_sentences(["pain in the left knee", "the knee is swollen", "swollen left foot", "pain in the foot"])
     True
     >>> are_sentences([f"AB-{i}" for i in range(100)])
     False
     """
-    words = [set(re.findall(WORD, value.lower())) for value in values]
+    words = [{word for word in re.findall(WORD, value.lower()) if not word.isdigit()} for value in values]
     counts = Counter(word for own in words for word in own)
     return bool(words) and float(np.median([sum(counts[word] > 1 for word in own) for own in words])) >= SHARED_WORDS
 
 
-def hold_sentences(different: Any, n_rows: int) -> bool:
+def hold_sentences(different: Any, n_rows: int, declared: bool = False) -> bool:
     """Return whether so many rows with these different values hold sentences, and not categories.
 
-    >>> hold_sentences([f"the {i}th of many notes" for i in range(60)], n_rows=80)
-    True
-    >>> hold_sentences([f"the {i}th of many notes" for i in range(60)], n_rows=800)
-    False
+    `declared` says that the column is known to have categories, unless these are too many.
+
+    >>> notes = [f"the {word} of many notes" for word in map(chr, range(0x4E00, 0x4E00 + 60))]
+    >>> hold_sentences(notes, n_rows=80), hold_sentences(notes, n_rows=800), hold_sentences(notes, 80, declared=True)
+    (True, False, False)
     """
+    enough = MOST_CATEGORIES if declared else min(MOST_CATEGORIES, max(FEW_SENTENCES, n_rows / 2))
     some = different[:: max(1, len(different) // LOOKED_AT)]
-    return len(different) > min(MOST_CATEGORIES, max(FEW_SENTENCES, n_rows / 2)) and are_sentences(map(str, some))
+    return len(different) > enough and are_sentences(map(str, some))
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):

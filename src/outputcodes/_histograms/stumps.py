@@ -100,7 +100,7 @@ def make_histogram_room(n_bins: NDArray[np.int64]) -> tuple[Cut, HistogramRoom]:
     feature, cut = np.zeros((2, LANES), dtype=np.int64)
     return Cut(np.empty(LANES), feature, cut, np.empty((LANES, 5))), HistogramRoom(
         aligned_zeros(tile, widest, 2 * LANES),
-        aligned_zeros(tile, widest if widest <= MANY_BINS else 1, 2 * LANES),
+        aligned_zeros(tile, widest if widest - 1 <= MANY_BINS else 1, 2 * LANES),
         aligned_zeros(tile, widest, LANES),
         left,
         right,
@@ -137,7 +137,7 @@ def fill_histograms(part, first, last, histogram, of_block, of_class):  # type: 
     total, more = histogram.reshape(-1), of_block.reshape(-1)
     cells = (last - first) * histogram.shape[1]
     for block in range(len(part.blocks) - 1):
-        in_place = block == 0 or histogram.shape[1] > MANY_BINS
+        in_place = block == 0 or histogram.shape[1] - 1 > MANY_BINS
         sums = total if in_place else more
         if block == 0 or not in_place:
             for q in range(cells * 2 * LANES):

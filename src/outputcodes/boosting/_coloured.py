@@ -43,15 +43,15 @@ class PairsInMemory:
 
     def fit(self, colouring: Signs) -> Coloured | None:
         """Return the hypothesis for a colouring, or None if it separates nothing."""
-        self.split = self.pairs.split(colouring)
-        if self.split.share <= TIE:
+        split = self.pairs.split(colouring)
+        if split.share <= TIE:
             return None
-        self.found = self.learner.fit(self.pairs.rows.V, self.split.total)
-        return Coloured(self.found.hypothesis, self.split.share, self.found.right, self.found.wrong)
+        self.found = self.learner.fit(self.pairs.rows.V, split.total)
+        return Coloured(self.found.hypothesis, split.share, self.found.right, self.found.wrong)
 
     def update(self, a: float) -> None:
         """Update the weights after a round with the last hypothesis and coefficient a."""
-        self.pairs.update(self.split, self.found.answers, a)
+        self.pairs.update(self.found.answers, a)
 
 
 def colour_learner(

@@ -31,7 +31,7 @@ def fill_signed(part, first, last, histogram, of_block):  # type: ignore[no-unty
     bins = histogram.shape[1]
     total, more, rows = histogram.reshape(-1), of_block.reshape(-1), V.reshape(-1)
     for block in range(len(blocks) - 1):
-        in_place = block == 0 or bins > MANY_BINS
+        in_place = block == 0 or bins - 1 > MANY_BINS
         sums = total if in_place else more
         if block == 0 or not in_place:
             for q in range((last - first) * bins * LANES):
@@ -189,6 +189,8 @@ def reweight_triples(first, last, rate, Z, H, Y, share, mass, V):  # type: ignor
     """
     up, down = exp(0.5 * rate), exp(-0.5 * rate)
     for i in range(first, last):
+        if mass[i] == 0.0:
+            continue
         right = wrong = 0.0
         for q in range(H.shape[1]):
             s = H[i, q] * Y[i, q]
@@ -197,8 +199,6 @@ def reweight_triples(first, last, rate, Z, H, Y, share, mass, V):  # type: ignor
                 right += share[i, q]
             else:
                 wrong += share[i, q]
-        if mass[i] == 0.0:
-            continue
         mass[i] *= right * wrong / Z
         for q in range(H.shape[1]):
             share[i, q] /= right if Y[i, q] > 0 else wrong

@@ -83,20 +83,25 @@ class PairWeights:
         self._pieces = [slice(s, min(s + stumps.BLOCK_ROWS, n)) for s in range(0, n, stumps.BLOCK_ROWS)]
         self._stretches = [self.rows.stretches(piece.start, piece.stop) for piece in self._pieces]
         self._all = [rows for piece in self._stretches for rows in piece]
+        self._phi: Array | None = None
 
     def split(self, colouring: Signs) -> Split:
         """Return the effect of a colouring: which pairs it separates, and their weight."""
+        self._colouring = colouring
         self.run(lambda rows: self.rows.colour(rows, colouring, self.scale.shift, self._mass), self._all)
         sums = [np.array([np.abs(self.rows.V[piece]).sum(), self._mass[piece].sum()]) for piece in self._pieces]
         return Split.of(colouring, *in_order(sums).tolist())
 
     def confusion(self) -> Array:
         """Return φ (k,), which measures how often each class is confused."""
-        found = iter(self.run(lambda rows: self.rows.confuse(rows, self.scale.shift), self._all))
-        return phi_of(in_order([in_order([next(found) for _ in piece]) for piece in self._stretches]))
+        if self._phi is None:
+            found = iter(self.run(lambda rows: self.rows.confuse(rows, self.scale.shift), self._all))
+            self._phi = phi_of(in_order([in_order([next(found) for _ in piece]) for piece in self._stretches]))
+        return self._phi
 
-    def update(self, split: Split, h: Signs, a: float) -> None:
-        """Update the weights after a round with predictions h (-1, 0 or +1) and coefficient a."""
-        changed = self.run(lambda rows: self.rows.change(rows, split.colouring, h, a, self.lam), self._all)
+    def update(self, h: Signs, a: float) -> None:
+        """Update the weights after a round with the last colouring, predictions h (-1, 0 or +1) and coefficient a."""
+        changed = self.run(lambda rows: self.rows.change(rows, self._colouring, h, a, self.lam), self._all)
         self.scale.update()
+        self._phi = None
         self.scale.largest = max(changed)

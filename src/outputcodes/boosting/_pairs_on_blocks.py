@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
 from outputcodes.boosting._compiled_binary_stump import answer, edges_of_sums, sum_bins
 from outputcodes.boosting._pair_rows import PairRows, first_pairs, in_order, phi_of
 from outputcodes.boosting._pairs import Scale, Split
-from outputcodes.boosting.binary_weak import HISTOGRAM_VALUES, Asked, Coloured, best_stump
+from outputcodes.boosting.binary_weak import HISTOGRAM_VALUES, BinaryStump, Coloured, best_stump
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Due:
     """What a round does to the weights once they are read next: its colouring, its stump and its coefficient."""
 
     colouring: Signs
-    asked: Asked
+    asked: BinaryStump
     a: float
     lam: float
 
@@ -49,11 +49,7 @@ class CodedPairs(PairRows):
     codes: NDArray[Any]
     columns: None = None
 
-    def copied(self, *names: str) -> Self:
-        """Return the same examples with arrays of their own under these names."""
-        return replace(self, **{name: getattr(self, name).copy() for name in names})
-
-    def answers(self, asked: Asked) -> tuple[Signs, tuple[float, float]]:
+    def answers(self, asked: BinaryStump) -> tuple[Signs, tuple[float, float]]:
         """Return the answers of a stump, and the weights of correct and of wrong ones."""
         h = np.empty(len(self.y), dtype=np.int8)
         return h, answer(self.codes, self.V, 0, len(h), *asked, h)
@@ -67,16 +63,20 @@ class PairStumpsOnBlocks:
         given = y, weight / weight.sum(), np.arange(len(y))
         self.blocks: Blocks = binned.coded.labelled(*given, _coded_pairs, n_classes, lam, run=run)
         self.due: Due | None = None
+        self._phi: Array | None = None
 
     def confusion(self) -> Array:
         """Return φ, which measures how often each class is confused."""
+        if self._phi is not None:
+            return self._phi
         if self.due is None:
             (found,) = self.blocks.total(_confused, self.scale.shift)
         else:
             state = self.scale.shift, self.due, self.blocks.may_change
             self.blocks, (found, largest) = self.blocks.step(_changed_and_confused, *state, combine=LARGEST)
             self._done(largest)
-        return phi_of(found)
+        self._phi = phi_of(found)
+        return self._phi
 
     def fit(self, colouring: Signs) -> Coloured | None:
         """Return the best stump for a colouring, or None if it separates nothing."""
@@ -95,7 +95,7 @@ class PairStumpsOnBlocks:
 
     def update(self, a: float) -> None:
         """Update the weights after a round with the last stump and coefficient a, when they are read next."""
-        self.due = Due(self.split.colouring, self.asked, a, self.lam)
+        self.due, self._phi = Due(self.split.colouring, self.asked, a, self.lam), None
         self.scale.update()
 
     def _done(self, largest: Array) -> None:
@@ -117,7 +117,9 @@ def _changed(piece: CodedPairs, due: Due | None, in_place: bool) -> tuple[CodedP
     """Do what is due; return the largest logarithm of a mass too."""
     if due is None:
         return piece, -np.inf
-    changed = piece if in_place else piece.copied("own", "wrong", "parts")
+    changed = piece
+    if not in_place:
+        changed = replace(piece, own=piece.own.copy(), wrong=piece.wrong.copy(), parts=piece.parts.copy())
     h, _ = piece.answers(due.asked)
     return changed, max(changed.change(rows, due.colouring, h, due.a, due.lam) for rows in piece.stretches())
 
@@ -127,11 +129,12 @@ def _coloured(
 ) -> tuple[CodedPairs, Sums]:
     """Do what is due and colour the classes; sum the signed weights in each bin (d, bins), and all weights."""
     piece, largest = _changed(piece, due, in_place)
-    piece = piece if in_place else piece.copied("sides", "V")
+    if not in_place:
+        piece = replace(piece, sides=np.empty_like(piece.sides), V=np.empty_like(piece.V))
     mass, d, widest = np.empty(len(piece.y)), len(n_bins), int(n_bins.max()) + 1
     for rows in piece.stretches():
         piece.colour(rows, colouring, shift, mass)
-    step, tile = max(1, len(piece.y)), max(1, HISTOGRAM_VALUES // widest)
+    step, tile = len(piece.y), max(1, HISTOGRAM_VALUES // widest)
     tiles = ((first, min(first + tile, d)) for first in range(0, d, tile))
     found = [sum_bins(piece.codes, piece.V, step, *features, widest) for features in tiles]
     weights = np.array([np.abs(piece.V).sum(), mass.sum()])
@@ -147,5 +150,5 @@ def _changed_and_confused(piece: CodedPairs, shift: float, due: Due, in_place: b
     return piece, (*_confused(piece, shift), np.array(largest))
 
 
-def _weighed(piece: CodedPairs, asked: Asked) -> Sums:
+def _weighed(piece: CodedPairs, asked: BinaryStump) -> Sums:
     return (np.array(piece.answers(asked)[1]),)

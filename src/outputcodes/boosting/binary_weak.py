@@ -20,7 +20,7 @@ from outputcodes.boosting.weak import Foreign, Hypothesis, Stump, fit_foreign, s
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 # A stump as kernels take it: feature, number of its bins, whether it is categorical, cut, answer on the left.
-Asked = tuple[int, int, bool, int, int]
+BinaryStump = tuple[int, int, bool, int, int]
 
 # Histograms of a block of features fit into the processor cache: 256 KiB. Smaller blocks read the rows more often.
 HISTOGRAM_VALUES = 1 << 15
@@ -52,7 +52,7 @@ class BinaryLearner(Protocol):
     """A learner that provides the hypothesis of a round."""
 
     def fit(self, V: Array, total: float) -> Found:
-        """Return the hypothesis for signs times weights (n,), where the weights sum to `total`; those found, to 1."""
+        """Return the hypothesis for signs times weights (n,), where the weights sum to `total`."""
         ...
 
 
@@ -118,7 +118,7 @@ class ForeignLearner:
         return Found(hypothesis, h, float(weight[agreement > 0].sum()), float(weight[agreement < 0].sum()))
 
 
-def best_stump(binned: Binned | BinnedBlocks, edges: Array, total: float, histogram: Any) -> tuple[Stump, Asked]:
+def best_stump(binned: Binned | BinnedBlocks, edges: Array, total: float, histogram: Any) -> tuple[Stump, BinaryStump]:
     """Return the first stump with the largest edge, given that of each feature and histogram(f) of the chosen one."""
     enough = edges.max() - 2 * TIE * total  # an error is ½ − edge/2
     f = int((edges >= enough).argmax())

@@ -44,6 +44,16 @@ def test_sentences_are_told_from_identifiers_and_categories(notes, rows):
     assert schema.names("category") == [*(["id"] if rows == 100 else []), "class", "phrase"]
 
 
+def test_numbers_with_a_misprint_and_declared_categories_are_no_sentences():
+    prices = pd.Series([f"{i % 97},{i:02d}" for i in range(200)])
+    prices[7] = "1,5OO"
+    places = pd.Series([f"the {chr(0x4E00 + i)} of many places" for i in range(200)])
+    frame = pd.DataFrame({"price": prices, "place": places, "known": places.astype("category")})
+    assert tables.infer(frame).names("words") == ["place"]
+    assert tables.infer(frame, categorical=["place"]).names("words") == []
+    assert kinds_of(frame).sentences == [1]
+
+
 @pytest.mark.parametrize("learner", ["ridge", "linear-svm", "kernel-svm", "stumps", "maxent", "gradient-boost"])
 def test_every_kind_of_learner_reads_words(notes, tmp_path, learner):
     """The words give the class away, the number does not."""

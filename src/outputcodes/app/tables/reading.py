@@ -215,7 +215,7 @@ def from_frame(
         check_classes(y, target.name, source)
         if y.nunique() < 2:
             raise errors.OneClassError(f"{source}: all labels are {str(y.iloc[0])!r}; a classifier needs two classes.")
-        schema = infer(features, target.name, sorted(y.unique().tolist()))
+        schema = infer(features, target.name, sorted(y.unique().tolist()), categorical)
         schema = replace(schema, order=order_of(target, schema.classes, order, source))
     conformed = schema.conform(features, source)
     parts = None if split is None else as_text(split[labelled])

@@ -123,19 +123,24 @@ class Schema:
         return pd.DataFrame(columns, index=frame.index)
 
 
-def infer(frame: Any, target: str | None = None, classes: Iterable[int | str] = ()) -> Schema:
+def infer(
+    frame: Any, target: str | None = None, classes: Iterable[int | str] = (), categorical: Iterable[str] = ()
+) -> Schema:
     """Return the schema of a data frame of features.
 
-    Numbers and dates are recognised by their dtype; booleans and text are categories.
+    Numbers and dates are recognised by their dtype; booleans and text are categories. Many different texts with words
+    in common are sentences, unless the column is `categorical`.
 
     >>> import pandas as pd
     >>> infer(pd.DataFrame({"x": [1, 2], "colour": ["red", None]})).columns
     (Column(name='x', kind='number', categories=()), Column(name='colour', kind='category', categories=('red',)))
     """
-    return Schema(tuple(_column(str(name), frame[name]) for name in frame.columns), target, tuple(classes))
+    declared = {*map(str, categorical), *map(str, frame.select_dtypes("category").columns)}
+    columns = (_column(str(name), frame[name], str(name) in declared) for name in frame.columns)
+    return Schema(tuple(columns), target, tuple(classes))
 
 
-def _column(name: str, values: Any) -> Column:
+def _column(name: str, values: Any, declared: bool) -> Column:
     if not values.notna().any():
         return Column(name, "empty")
     if values.dtype.kind in "iuf":
@@ -143,7 +148,7 @@ def _column(name: str, values: Any) -> Column:
     if values.dtype.kind == "M":
         return Column(name, "date")
     categories = as_text(values).dropna().unique()
-    if hold_sentences(categories, values.notna().sum()):
+    if hold_sentences(categories, values.notna().sum(), declared):
         return Column(name, "words")
     if len(categories) > MOST_CATEGORIES:
         return Column(name, "text")

@@ -78,7 +78,8 @@ def kinds_of(X: Any) -> Kinds:
         if values is None or getattr(values.dtype, "kind", "O") in "biuf":
             kinds.numbers.append(place)
         else:
-            sentences = hold_sentences(values.dropna().unique(), values.notna().sum())
+            declared = values.dtype.name == "category"
+            sentences = hold_sentences(values.dropna().unique(), values.notna().sum(), declared)
             (kinds.sentences if sentences else kinds.categories).append(place)
     return kinds
 
