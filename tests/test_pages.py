@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from outputcodes._ground import text_features
+from outputcodes._histograms import binned_blocks
+from outputcodes.app.run import systems
+from outputcodes.selection.race import course, estimate
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Packages whose modules have another name.
@@ -49,6 +54,21 @@ def test_a_page_says_how_to_install_what_its_examples_import(path):
     text = path.read_text(encoding="utf-8")
     for module in imported - installed_with_all():
         assert f"pip install {packages.get(module, module)}" in text
+
+
+LIMITS = [
+    ("more-data.md", f"refused if features have more than {binned_blocks.MOST_VALUES:,} values"),
+    ("more-data.md", f"`bins={systems.BINS}` for tables of more than {systems.EXACT_UP_TO:,} rows"),
+    ("more-data.md", f"exact for up to 2^{binned_blocks.EXACT_VALUES.bit_length() - 1} values in all"),
+    ("race.md", f"of more than {text_features.MOST_CATEGORIES:,}, or of more than {text_features.FEW_SENTENCES} if"),
+    ("race.md", f"{estimate.DRAWS} bootstrap samples"),
+    ("command-line.md", f"as many as hold out {course.ENOUGH_IN_THE_END:,} rows are enough"),
+]
+
+
+@pytest.mark.parametrize(("page", "limit"), LIMITS)
+def test_limits_in_pages_are_those_of_the_code(page, limit):
+    assert limit in " ".join((DOCS / page).read_text(encoding="utf-8").split())
 
 
 def test_each_python_session_of_the_first_hour_stands_alone():

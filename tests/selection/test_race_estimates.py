@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.neighbors import KNeighborsClassifier
 
 from outputcodes.app.run.race.results import notes_on, rows_of
@@ -98,6 +99,35 @@ def test_without_time_for_an_average_the_error_is_that_of_the_model_there_is(mon
     assert race.loss_ == pytest.approx(expected)
     (note,) = (one for one in notes_on(race, rows_of(race), None, len(y)) if one.startswith("Expected"))
     assert ("corrected for being the best" in note) == (trained == 0)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_average_may_have_all_of_its_weight_on_one(monkeypatch, place):
+    """It was judged on rows that did not choose it: nothing is corrected, and nothing was short of time."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 0] + rng.normal(size=150) > 0).astype(int)
+    monkeypatch.setattr(module, "winning_average", lambda P, *_: Average(np.eye(len(P))[place], P[place]))
+    monkeypatch.setattr(module, "with_fewer_rows", lambda *_: None)
+    race = Race(None, contestants=QUICK, random_state=0).fit(X, y)
+    assert race.winner_ == [race.standings_[place]["name"]]
+    assert race.loss_ == pytest.approx(race.finalist_losses_[:, place].mean())
+    notes = " ".join(notes_on(race, rows_of(race), None, len(y)))
+    assert race.winner_[0] in notes
+    assert "corrected" not in notes
+    assert "in time" not in notes
+
+
+def test_an_interval_is_never_narrower_than_that_of_a_share_of_the_rows():
+    """Also after the learning curve has lowered the error."""
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = np.floor(4 * X).sum(axis=1).astype(int) % 3
+    race = Race(None, contestants={"nearest": KNeighborsClassifier(1)}, random_state=0).fit(X, y)
+    assert race.loss_ < race.standings_[0]["loss"]
+    share = binomtest(round(race.loss_ * len(race.losses_)), len(race.losses_)).proportion_ci(method="wilson")
+    assert race.interval_[0] <= share.low
+    assert race.interval_[1] >= share.high
 
 
 def test_the_reported_error_is_that_of_a_model_of_all_rows():

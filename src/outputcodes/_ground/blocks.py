@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, reduce
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from threadpoolctl import ThreadpoolController
 
 S = TypeVar("S")
@@ -31,6 +33,17 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
     step = max(1, BLOCK_VALUES // max(1, width))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def sum_in_order(parts: Iterable[ArrayLike]) -> Any:
+    """Return the sum of numbers or arrays, added one by one.
+
+    `sum` corrects rounding errors from Python 3.12 on, and `np.sum` adds pairs first: their bits are others.
+
+    >>> float(sum_in_order([1e16, 1.0, 1.0, -1e16]))
+    0.0
+    """
+    return reduce(np.add, map(np.asarray, parts))
 
 
 def serially(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:

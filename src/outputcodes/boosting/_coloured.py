@@ -27,7 +27,7 @@ class ColourLearner(Protocol):
         ...
 
     def fit(self, colouring: Signs) -> Coloured | None:
-        """Return the hypothesis for a colouring, or None if it separates nothing."""
+        """Return the hypothesis for a colouring, or None if it separates nothing or no stump has an edge."""
         ...
 
     def update(self, a: float) -> None:
@@ -42,16 +42,19 @@ class PairsInMemory:
         self.pairs, self.learner, self.confusion = pairs, learner, pairs.confusion
 
     def fit(self, colouring: Signs) -> Coloured | None:
-        """Return the hypothesis for a colouring, or None if it separates nothing."""
+        """Return the hypothesis for a colouring, or None if it separates nothing or no stump has an edge."""
         split = self.pairs.split(colouring)
         if split.share <= TIE:
             return None
-        self.found = self.learner.fit(self.pairs.rows.V, split.total)
-        return Coloured(self.found.hypothesis, split.share, self.found.right, self.found.wrong)
+        found = self.learner.fit(self.pairs.rows.V, split.total)
+        if found is None:
+            return None
+        self.answers = found.answers
+        return Coloured(found.hypothesis, split.share, found.right, found.wrong)
 
     def update(self, a: float) -> None:
         """Update the weights after a round with the last hypothesis and coefficient a."""
-        self.pairs.update(self.found.answers, a)
+        self.pairs.update(self.answers, a)
 
 
 def colour_learner(

@@ -28,7 +28,6 @@ class ColouringBooster(Booster):
     """A booster that adds one column to the code per round; by default the "binary" variant of AdaBoost.OC."""
 
     grows: ClassVar[bool] = True
-    boosts_blocks: ClassVar[bool] = True
     records: ClassVar[tuple[str, ...]] = ("error", "separated")
     # Margins are this factor times a·h, where a is the coefficient in `PairRows`.
     _unit: ClassVar[float] = 1.0

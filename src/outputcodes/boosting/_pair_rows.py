@@ -12,9 +12,7 @@ multiplies the parts by one of two numbers per example, e^a or e^-a, so that it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,8 +114,3 @@ def phi_of(confused: Array) -> Array:
     """Return φ (k,) = Σ_i D(i, r) − Σ_{y_i = r} Σ_r' D(i, r'), given both sums; rounding errors are 0."""
     into, out_of = confused / confused[1].sum()
     return without_noise(into - out_of, into.max())
-
-
-def in_order(parts: Sequence[Array]) -> Array:
-    """Return the sum of arrays, from the first to the last."""
-    return reduce(np.add, parts)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run, serially
+from outputcodes._ground.blocks import Run, serially, sum_in_order
 from outputcodes._histograms import stumps
-from outputcodes.boosting._pair_rows import first_logarithm, first_pairs, in_order, phi_of
+from outputcodes.boosting._pair_rows import first_logarithm, first_pairs, phi_of
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -90,13 +91,13 @@ class PairWeights:
         self._colouring = colouring
         self.run(lambda rows: self.rows.colour(rows, colouring, self.scale.shift, self._mass), self._all)
         sums = [np.array([np.abs(self.rows.V[piece]).sum(), self._mass[piece].sum()]) for piece in self._pieces]
-        return Split.of(colouring, *in_order(sums).tolist())
+        return Split.of(colouring, *sum_in_order(sums).tolist())
 
     def confusion(self) -> Array:
         """Return φ (k,), which measures how often each class is confused."""
         if self._phi is None:
             found = iter(self.run(lambda rows: self.rows.confuse(rows, self.scale.shift), self._all))
-            self._phi = phi_of(in_order([in_order([next(found) for _ in piece]) for piece in self._stretches]))
+            self._phi = phi_of(sum_in_order(sum_in_order(islice(found, len(piece))) for piece in self._stretches))
         return self._phi
 
     def update(self, h: Signs, a: float) -> None:

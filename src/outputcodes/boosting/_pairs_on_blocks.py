@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, sum_in_order
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
 from outputcodes.boosting._compiled_binary_stump import answer, edges_of_sums, sum_bins
-from outputcodes.boosting._pair_rows import PairRows, first_pairs, in_order, phi_of
+from outputcodes.boosting._pair_rows import PairRows, first_pairs, phi_of
 from outputcodes.boosting._pairs import Scale, Split
 from outputcodes.boosting.binary_weak import HISTOGRAM_VALUES, BinaryStump, Coloured, best_stump
 
@@ -79,7 +79,7 @@ class PairStumpsOnBlocks:
         return self._phi
 
     def fit(self, colouring: Signs) -> Coloured | None:
-        """Return the best stump for a colouring, or None if it separates nothing."""
+        """Return the best stump for a colouring, or None if it separates nothing or no stump has an edge."""
         data, shift, changes = self.binned, self.scale.shift, self.blocks.may_change
         state = colouring, data.n_bins, shift, self.due, changes
         self.blocks, (histograms, weights, largest) = self.blocks.step(_coloured, *state, combine=ADDED)
@@ -89,7 +89,10 @@ class PairStumpsOnBlocks:
             return None
         (d, widest), edges = histograms.shape, np.empty(len(histograms))
         edges_of_sums(histograms.ravel(), data.n_bins, data.categorical, 0, d, widest, edges)
-        stump, self.asked = best_stump(data, edges, self.split.total, histograms.__getitem__)
+        best = best_stump(data, edges, self.split.total, histograms.__getitem__)
+        if best is None:
+            return None
+        stump, self.asked = best
         (weights,) = self.blocks.total(_weighed, self.asked)
         return Coloured(stump, self.split.share, *(weights / self.split.total).tolist())
 
@@ -142,7 +145,7 @@ def _coloured(
 
 
 def _confused(piece: CodedPairs, shift: float) -> Sums:
-    return (in_order([piece.confuse(rows, shift) for rows in piece.stretches()]),)
+    return (sum_in_order(piece.confuse(rows, shift) for rows in piece.stretches()),)
 
 
 def _changed_and_confused(piece: CodedPairs, shift: float, due: Due, in_place: bool) -> tuple[CodedPairs, Sums]:

@@ -13,10 +13,9 @@ from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
 from outputcodes.boosting._compiled_stumps import RANKING
-from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, without_blocks
-from outputcodes.boosting._stumps_on_blocks import question_of
+from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, question_of, without_blocks
 from outputcodes.boosting._triples import TripleWeights
-from outputcodes.boosting._triples_on_blocks import Asked, TripleWeightsOnBlocks
+from outputcodes.boosting._triples_on_blocks import Ranking, TripleWeightsOnBlocks
 from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, Stump, fit_foreign, stump_at
 from outputcodes.learners.single_call import with_column
@@ -61,7 +60,7 @@ class StumpRankerOnBlocks:
         assert sample.code is not None
         self.triples = TripleWeightsOnBlocks(binned, sample.y, sample.code, sample.weight, run)
 
-    def best(self) -> tuple[Stump, Asked]:
+    def best(self) -> tuple[Stump, Ranking]:
         """Return the stump, also as it travels."""
         test, binned = self.triples.best(), self.triples.binned
         answers = _answers(self.triples.signed_sides(test))

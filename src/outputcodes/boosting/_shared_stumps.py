@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, sum_in_order
 from outputcodes._ground.choosing import first_smallest
 from outputcodes._ground.lanes import LANES, aligned_zeros
+from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import (
     HistogramRoom,
@@ -33,6 +34,8 @@ from outputcodes.boosting._compiled_stumps import (
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
+# A test as kernels take it: feature, number of its bins, cut, whether it is categorical.
+Question = tuple[int, int, int, bool]
 
 
 class SharedTest(NamedTuple):
@@ -79,7 +82,7 @@ class ColumnWeights:
         for V, columns in zip(self.V, self._columns(), strict=True):
             own = signed[:, columns]
             np.multiply(own[y], weight[:, None], out=V[:, : own.shape[1]])
-        self.total = sum(self._weights_of_blocks())
+        self.total = float(sum_in_order(self._weights_of_blocks()))
         self.n_pairs = np.count_nonzero(self.V)
         self.V /= self.total
         self._rooms = threading.local()
@@ -113,7 +116,7 @@ class ColumnWeights:
         def weigh(block: int) -> Array:
             sides, room, f = np.empty((3, 2, LANES)), self._room(), test.feature
             fill_histograms(self._part(block), f, f + 1, room.histogram, room.of_block, room.of_class)
-            weigh_sides(room.histogram[0], *self._question(test)[1:], room, sides)
+            weigh_sides(room.histogram[0], *question_of(self.binned, test)[1:], room, sides)
             return sides
 
         return np.concatenate(self.run(weigh, range(len(self.V))), axis=2)[:, :, : self.L]
@@ -127,7 +130,9 @@ class ColumnWeights:
             own: Array = room.of_class[0].copy()
             return own
 
-        return signed_sides(np.stack(self.run(fill, range(len(self.V)))), *self._question(test)[1:])[:, : self.L]
+        return signed_sides(np.stack(self.run(fill, range(len(self.V)))), *question_of(self.binned, test)[1:])[
+            :, : self.L
+        ]
 
     def reweight(self, test: SharedTest, factors: Array) -> None:
         """Multiply the pair weights by factors[side, sign, column]."""
@@ -136,14 +141,14 @@ class ColumnWeights:
             own = aligned_zeros(3, 2, LANES)
             part = factors[:, :, block * LANES : (block + 1) * LANES]
             own[:, :, : part.shape[2]] = part
-            reweight_sides(self._part(block), *self._question(test), own)
+            reweight_sides(self._part(block), *question_of(self.binned, test), own)
 
         self.run(scale, range(len(self.V)))
 
     def side_of_rows(self, test: SharedTest) -> Rows:
         """Return the side of each row (n,), in `order`: 0 = left, 1 = right, 2 = missing."""
         sides = np.empty(len(self.codes), dtype=np.intp)
-        sides_of_rows(self.codes, *self._question(test), sides)
+        sides_of_rows(self.codes, *question_of(self.binned, test), sides)
         return sides
 
     def pieces(self) -> list[tuple[int, int]]:
@@ -162,20 +167,18 @@ class ColumnWeights:
     def _part(self, block: int) -> Part:
         return Part(self.codes, self.V[block], *self.runs)
 
-    def _question(self, test: SharedTest) -> tuple[int, int, int, bool]:
-        return (
-            test.feature,
-            int(self.binned.n_bins[test.feature]),
-            test.cut,
-            bool(self.binned.categorical[test.feature]),
-        )
-
     def _room(self) -> HistogramRoom:
         """Return the work arrays of this thread."""
         if not hasattr(self._rooms, "room"):
             self._rooms.room = make_histogram_room(self.binned.n_bins)[1]
         room: HistogramRoom = self._rooms.room
         return room
+
+
+def question_of(binned: Binned | BinnedBlocks, test: SharedTest) -> Question:
+    """Return a test as kernels take it."""
+    f = test.feature
+    return f, int(binned.n_bins[f]), test.cut, bool(binned.categorical[f])
 
 
 def best_test(worth: Array, kind: int, offsets: NDArray[np.int64]) -> SharedTest:

@@ -20,12 +20,17 @@ from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import Part, fill_histograms, make_histogram_room
 from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_histograms, weigh_sides
-from outputcodes.boosting._shared_stumps import ColumnWeights, SharedTest, best_test, lane_blocks
+from outputcodes.boosting._shared_stumps import (
+    ColumnWeights,
+    Question,
+    SharedTest,
+    best_test,
+    lane_blocks,
+    question_of,
+)
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
-# A test as kernels take it: feature, number of its bins, cut, whether it is categorical.
-Question = tuple[int, int, int, bool]
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,6 @@ class ColumnWeightsOnBlocks:
         by = np.zeros((3, 2, len(self.histograms) * LANES))
         by[:, :, : self.L] = factors
         self.due = question_of(self.binned, test), by
-
-
-def question_of(binned: BinnedBlocks, test: SharedTest) -> Question:
-    """Return a test as kernels take it."""
-    f = test.feature
-    return f, int(binned.n_bins[f]), test.cut, bool(binned.categorical[f])
 
 
 def column_weights(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, sum_in_order
 from outputcodes.boosting._compiled_stumps import reweight_triples, weigh_triples
 
 Array = NDArray[np.float64]
@@ -38,7 +37,7 @@ class TripleWeights:
     def __init__(self, Y: Signs, weight: Array, V: Array, pieces: list[Stretch], run: Run) -> None:
         self.Y, self.V, self.run = Y, V, run
         self.mass, self.share = equal_shares(Y, weight)
-        self.mass /= sum(self.mass[first:last].sum() for first, last in pieces)
+        self.mass /= sum_in_order(self.mass[first:last].sum() for first, last in pieces)
         self.pieces = [stretches(*piece) for piece in pieces]
         V[:] = 0.0
         self.reweight(np.zeros_like(Y), 0.0, 1.0)
@@ -46,7 +45,8 @@ class TripleWeights:
     def weigh(self, H: Signs) -> tuple[float, float, float]:
         """Return the weight of the triples whose right label H ranks above, below, or equal to the wrong one."""
         parts = iter(self.run(lambda rows: weigh_triples(*rows, H, self.Y, self.share, self.mass), self._stretches()))
-        better, worse, equal = added(added(islice(parts, len(piece))) for piece in self.pieces)
+        sums = sum_in_order(sum_in_order(islice(parts, len(piece))) for piece in self.pieces)
+        better, worse, equal = sums.tolist()
         return better, worse, equal
 
     def reweight(self, H: Signs, rate: float, Z: float) -> None:
@@ -68,8 +68,3 @@ def equal_shares(Y: Signs, weight: Array) -> tuple[Array, Array]:
 def stretches(first: int, last: int) -> list[Stretch]:
     """Cut rows first..last-1 into what a thread processes at a time."""
     return [(start, min(start + ROWS_PER_BLOCK, last)) for start in range(first, last, ROWS_PER_BLOCK)]
-
-
-def added(sums: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
-    """Return the sums of several numbers, in order."""
-    return tuple(sum(part) for part in zip(*sums, strict=True))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, sum_in_order
 from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._histograms import stumps
@@ -26,15 +26,21 @@ from outputcodes.boosting._compiled_stumps import (
     sides_of_rows,
     weigh_triples,
 )
-from outputcodes.boosting._shared_stumps import SharedTest, best_test, lane_blocks, signed_sides
-from outputcodes.boosting._stumps_on_blocks import Question, question_of
-from outputcodes.boosting._triples import added, equal_shares, stretches
+from outputcodes.boosting._shared_stumps import (
+    Question,
+    SharedTest,
+    best_test,
+    lane_blocks,
+    question_of,
+    signed_sides,
+)
+from outputcodes.boosting._triples import equal_shares, stretches
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 # A hypothesis as it travels: what is asked, and the answers (3, k) on the left, on the right, and where it is missing.
-Asked = tuple[Question, Signs]
+Ranking = tuple[Question, Signs]
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class TripleWeightsOnBlocks:
         self.blocks = self.blocks.through(_divided, float(total))
         self.room = make_histogram_room(binned.n_bins)[1]
         # What the last round does to the weights, once the next one reads them: nothing, before the first.
-        self.due: tuple[Asked, float, float] = (((0, 1, 0, False), np.zeros((3, self.k), dtype=np.int8)), 0.0, 1.0)
+        self.due: tuple[Ranking, float, float] = (((0, 1, 0, False), np.zeros((3, self.k), dtype=np.int8)), 0.0, 1.0)
         self.histograms: Array = np.empty((0, 0, 0, 0))
 
     def best(self) -> SharedTest:
@@ -78,13 +84,13 @@ class TripleWeightsOnBlocks:
         """Return the signed weights (2, k) on the left and on the right."""
         return signed_sides(self.histograms[:, test.feature], *question_of(self.binned, test)[1:])[:, : self.k]
 
-    def weigh(self, asked: Asked) -> tuple[float, float, float]:
+    def weigh(self, asked: Ranking) -> tuple[float, float, float]:
         """Return the weight of the triples whose right label is ranked above, below, or equal to the wrong one."""
         (sums,) = self.blocks.total(_weighed, asked)
         better, worse, equal = sums.tolist()
         return better, worse, equal
 
-    def reweight(self, asked: Asked, rate: float, Z: float) -> None:
+    def reweight(self, asked: Ranking, rate: float, Z: float) -> None:
         """Multiply D(i, l0, l1) by exp(rate/2 · (h(l0) - h(l1))) / Z, when it is read next."""
         self.due = asked, rate, Z
 
@@ -109,7 +115,7 @@ def _divided(piece: WeighedTriples, by: float) -> WeighedTriples:
 
 
 def _reweighted(
-    piece: WeighedTriples, n_bins: NDArray[np.int64], asked: Asked, rate: float, Z: float, in_place: bool
+    piece: WeighedTriples, n_bins: NDArray[np.int64], asked: Ranking, rate: float, Z: float, in_place: bool
 ) -> tuple[WeighedTriples, Sums]:
     """Update the weights, and sum those of each label (blocks of labels, d, bins, LANES) in each bin."""
     changed = piece if in_place else replace(piece, mass=piece.mass.copy(), share=piece.share.copy())
@@ -125,13 +131,13 @@ def _reweighted(
     return changed, (found,)
 
 
-def _weighed(piece: WeighedTriples, asked: Asked) -> Sums:
+def _weighed(piece: WeighedTriples, asked: Ranking) -> Sums:
     H = _answers(piece, asked)
     parts = (weigh_triples(*rows, H, piece.Y, piece.share, piece.mass) for rows in stretches(0, len(H)))
-    return (np.array(added(parts)),)
+    return (sum_in_order(parts),)
 
 
-def _answers(piece: WeighedTriples, asked: Asked) -> Signs:
+def _answers(piece: WeighedTriples, asked: Ranking) -> Signs:
     """The answers (n, k) of a hypothesis."""
     question, answers = asked
     sides = np.empty(len(piece.codes), dtype=np.intp)

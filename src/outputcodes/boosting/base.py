@@ -3,10 +3,10 @@
 A new booster derives from `Booster`. Its `__init__` stores the parameters declared below and its own. It defines
 
 - `_boost(sample, run, rng)`: a generator of `Round`, one for each round that is kept and None for each that is skipped.
-  It ends when no further round improves the fit. `sample.binned` holds the features for stumps (`stump_at` makes a
-  `Stump` from a feature and a cut), or None with a user's `estimator` (`fit_foreign` trains a clone, `Foreign` calls
-  it). `run` maps a function over fixed blocks using threads. `_rate(coefficient)` shrinks a coefficient by the learning
-  rate.
+  It ends when no further round improves the fit. `sample.binned` holds the features for stumps, as `BinnedBlocks` if
+  the rows are in blocks (`stump_at` makes a `Stump` from a feature and a cut), or None with a user's `estimator`
+  (`fit_foreign` trains a clone, `Foreign` calls it). `run` maps a function over fixed blocks using threads.
+  `_rate(coefficient)` shrinks a coefficient by the learning rate.
 - `_code(seed)`: the fixed code; every round adds to its columns. Alternatively, the booster sets `grows`: each round
   then adds its own column, `Round.column`, whose margins are coefficient · hypothesis. With `takes_label_sets`, y may
   be multilabel: the rows of the code are then the label sets of the sample, and `_code` is not called.
@@ -73,8 +73,6 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
     grows: ClassVar[bool] = False
     # Whether y may be multilabel.
     takes_label_sets: ClassVar[bool] = False
-    # Whether it boosts stumps on blocks of rows; for the others these are joined.
-    boosts_blocks: ClassVar[bool] = False
     # The values that `history_` records for each round, besides its coefficient.
     records: ClassVar[tuple[str, ...]] = ()
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._ground.blocks import Run
+from outputcodes._ground.blocks import Run, sum_in_order
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks
@@ -51,8 +51,8 @@ class Coloured(NamedTuple):
 class BinaryLearner(Protocol):
     """A learner that provides the hypothesis of a round."""
 
-    def fit(self, V: Array, total: float) -> Found:
-        """Return the hypothesis for signs times weights (n,), where the weights sum to `total`."""
+    def fit(self, V: Array, total: float) -> Found | None:
+        """Return the hypothesis for signs times weights (n,), which sum to `total`, or None if none has an edge."""
         ...
 
 
@@ -79,18 +79,21 @@ class StumpLearner:
         # Rows in blocks don't have so many bins; most would be empty in a piece.
         self._step = rows if widest - 1 <= MANY_BINS else n
 
-    def fit(self, V: Array, total: float) -> Found:
-        """Return the best stump, in one pass over the binned features."""
+    def fit(self, V: Array, total: float) -> Found | None:
+        """Return the best stump, in one pass over the binned features, or None if none has an edge."""
         codes = self.binned.codes
 
         def histogram(f: int) -> Array:
             sums: Array = sum_bins(codes, V, self._step, f, f + 1, int(self.binned.n_bins[f]) + 1)
             return sums
 
-        stump, asked = best_stump(self.binned, self.edges(V), total, histogram)
+        best = best_stump(self.binned, self.edges(V), total, histogram)
+        if best is None:
+            return None
+        stump, asked = best
         h = np.empty(len(V), dtype=np.int8)
-        weights = [answer(codes, V, *piece, *asked, h) for piece in self._pieces]
-        right, wrong = (sum(part) / total for part in zip(*weights, strict=True))
+        weights = sum_in_order(answer(codes, V, *piece, *asked, h) for piece in self._pieces)
+        right, wrong = (weights / total).tolist()
         return Found(stump, h, right, wrong)
 
     def edges(self, V: Array) -> Array:
@@ -118,9 +121,16 @@ class ForeignLearner:
         return Found(hypothesis, h, float(weight[agreement > 0].sum()), float(weight[agreement < 0].sum()))
 
 
-def best_stump(binned: Binned | BinnedBlocks, edges: Array, total: float, histogram: Any) -> tuple[Stump, BinaryStump]:
-    """Return the first stump with the largest edge, given that of each feature and histogram(f) of the chosen one."""
+def best_stump(
+    binned: Binned | BinnedBlocks, edges: Array, total: float, histogram: Any
+) -> tuple[Stump, BinaryStump] | None:
+    """Return the first stump with the largest edge, given that of each feature and histogram(f) of the chosen one.
+
+    None if the largest edge is 0.
+    """
     enough = edges.max() - 2 * TIE * total  # an error is ½ − edge/2
+    if enough <= 0:
+        return None
     f = int((edges >= enough).argmax())
     bins, categorical = int(binned.n_bins[f]), bool(binned.categorical[f])
     cut, polarity = first_cut(histogram(f), bins, categorical, enough)

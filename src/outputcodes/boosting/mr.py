@@ -81,7 +81,6 @@ class AdaBoostMR(Booster):
     records: ClassVar[tuple[str, ...]] = ("better", "worse", "equal", "Z")
 
     takes_label_sets = True
-    boosts_blocks: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -74,7 +74,7 @@ class RoundByRound(Learner):
     @property
     def takes_blocks(self) -> bool:  # type: ignore[override]
         """Whether the booster trains on blocks of rows: with stumps."""
-        return bool(self.booster.boosts_blocks and self.booster.estimator is None)
+        return self.booster.estimator is None
 
     def prepare(self, X: Any, like: Any = None) -> Any:
         """Return X, blocks as they are kept: bins are those of the training rows."""

@@ -32,7 +32,6 @@ class SingleCallBooster(Booster):
     """
 
     records: ClassVar[tuple[str, ...]] = ("error", "Z")
-    boosts_blocks: ClassVar[bool] = True
 
     hypotheses: str
     smoothing: float | None

@@ -145,7 +145,7 @@ def _check_named_classes(classes: Any) -> NDArray[Any]:
 
 
 class StreamingClassifier(DecodingClassifier):
-    """Base of the classifiers with `partial_fit`; they write the three methods at the end."""
+    """Base of the classifiers with `partial_fit`; they write the methods at the end."""
 
     n_jobs: int | None
     random_state: Any

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from outputcodes._ground.choosing import TIE
 from outputcodes._kernel_machines.smo.violating import violating
 from outputcodes._kernel_machines.working_sets import INNER, NONE, REFRESHES, WorkingSets
 from outputcodes.learners.kernel.dual import ROUNDING, STEPS_PER_CALL, Dual
@@ -27,8 +28,6 @@ ROUNDS_PER_LOOK = 4
 SHARE = 0.5
 # Shrinking keeps this multiple of the unsettled rows; with fewer, more of the other rows have to be added back.
 TIMES_UNSETTLED = 1.5
-# Gradients that differ by less are equal.
-TIES = 1e-9
 
 
 class ColumnsTogether(WorkingSets):
@@ -51,7 +50,7 @@ class ColumnsTogether(WorkingSets):
         # Called before each round with the number of columns that no row violates.
         self.settled = settled
         # Before the first round all rows of a side are equal: those that come first should be of all classes.
-        self.tie_break = TIES * np.random.default_rng(0).random(len(rows))
+        self.tie_break = TIE * np.random.default_rng(0).random(len(rows))
 
     def coefficients(self) -> Array:
         """Return β."""

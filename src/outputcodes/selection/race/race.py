@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,7 +23,7 @@ from outputcodes.selection.race.blend import Blend, losses_of
 from outputcodes.selection.race.contestants import chosen_contestants, on_device
 from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.details import laps_of, learning_curve, with_fewer_rows, without_a_fold
-from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, of_one, on_more_rows
+from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, no_narrower, of_one, on_more_rows
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.laps import Departure, Standing
 from outputcodes.selection.race.on_cluster import ClusterWorkers
@@ -81,6 +81,9 @@ class Race(ClassifierMixin, BaseEstimator):
         The winner, fitted to all rows; `model_.models` are pipelines.
     winner_ : list of str
         What it consists of.
+    chosen_ : {"best", "average", "substitute"}
+        Why: it was the best finalist, an average of finalists (which may have all of its weight on one) was clearly
+        better, or what was better could not be trained on all rows in time.
     loss_, interval_ : float and tuple of float
         The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows,
         corrected for being the best of several, and for the rows that folds leave out of their trainings.
@@ -113,6 +116,7 @@ class Race(ClassifierMixin, BaseEstimator):
     """
 
     model_: Blend
+    chosen_: Literal["best", "average", "substitute"]
     curve_: list[dict[str, Any]]
     held_out_: tuple[Blend, Rows] | None
     held_out_probabilities_: tuple[Rows, NDArray[Any]] | None
@@ -211,6 +215,7 @@ class Race(ClassifierMixin, BaseEstimator):
 
     def _lead(self, course: Course, one: Standing, trial: Trial) -> None:
         """Be the classifier that is the best so far."""
+        self.chosen_ = "best"
         self._set(course, [(one, 1.0, trial)], of_one(one.losses), one.losses, [one])
         course.recorder.leads(self, final=False)
 
@@ -231,23 +236,25 @@ class Race(ClassifierMixin, BaseEstimator):
         estimate = of_best = loss_of_best(np.column_stack([one.losses for one in finalists]))
         finalists = finalists[:MOST_FINALISTS]
         weights, single = np.eye(len(finalists))[0], finalists[0]
+        self.chosen_ = "best"
         losses, probabilities = single.losses, single.P
         if self.blend and len(finalists) > 1 and len(held_out) > 1:
             average = winning_average([one.P for one in finalists], y, fold, self.metric)
             if average is not None:
                 weights, probabilities = average.weights, average.P.astype(np.float32)
                 losses = losses_of(average.P, y, self.metric)
-                estimate = of_one(losses)
+                estimate, self.chosen_ = of_one(losses), "average"
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = _fitted(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
-            estimate = of_best if fitted[0][0] is finalists[0] else of_one(losses)
+            self.chosen_ = "best" if fitted[0][0] is finalists[0] else "substitute"
+            estimate = of_best if self.chosen_ == "best" else of_one(losses)
         first, _, trial = fitted[0]
         if (fewer := with_fewer_rows(course, first, end)) is not None:
             before, own = (Point(one.lap.rows, one.loss) for one in (fewer, first))
-            estimate = on_more_rows(estimate, before, own, trial.task.rows)
+            estimate = no_narrower(on_more_rows(estimate, before, own, trial.task.rows), losses)
         self._set(course, fitted, estimate, losses, finalists)
         return fitted, probabilities
 

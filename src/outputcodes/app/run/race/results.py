@@ -61,14 +61,17 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
         notes.append(
             "The model is the average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + "."
         )
-    elif race.winner_[0] != race.standings_[0]["name"]:
+    elif race.chosen_ == "average":
+        notes.append(
+            f"An average of finalists was clearly better than the best: all of its weight is on {race.winner_[0]}."
+        )
+    elif race.chosen_ == "substitute":
         notes.append(
             f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
         )
     # The weights of an average were not chosen on the rows that they are scored on; what replaces the best was chosen
     # because it is there.
-    best = race.winner_ == [race.standings_[0]["name"]]
-    corrected = ", corrected for being the best of several" if best else ""
+    corrected = ", corrected for being the best of several" if race.chosen_ == "best" else ""
     notes.append(
         f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
         f"{scale * high:.4g}{unit}){corrected}."
