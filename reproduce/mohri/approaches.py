@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import fsum
 from typing import Any, Literal
 
 import numpy as np
@@ -95,7 +96,7 @@ def _present(observations: list[Observation]) -> Findings:
     rows = []
     for at in order:
         approach = list(APPROACHES)[at]
-        training, testing = (sum(found[name, approach][what] for name in names) for what in ("training", "testing"))
+        training, testing = (fsum(found[name, approach][what] for name in names) for what in ("training", "testing"))
         rank = f"{ranks.mean_ranks[at]:.1f}" if ranks else ""
         cells = [f"**{e:.1f}**" if e == errors[i].min() else f"{e:.1f}" for i, e in enumerate(errors[:, at])]
         rows.append((approach, *cells, rank, f"{training:.1f}", f"{testing:.2f}"))

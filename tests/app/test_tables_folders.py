@@ -203,3 +203,24 @@ def test_folders_and_patterns_without_tables(tmp_path):
     np.save(tmp_path / "flat.npy", np.ones(3))
     with pytest.raises(errors.DamagedTableError, match=r"flat.npy holds an array of shape \(3,\)"):
         tables.read(tmp_path / "flat.npy", "0")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("place", [0, 1, 4])
+def test_a_part_without_a_value_in_a_column_says_nothing_of_its_kind(tmp_path, kind, place):
+    """The schema is that of one file with the same rows, wherever the part is."""
+    whole = NUMBERS.assign(
+        number=np.arange(700.0) * 3,
+        day=pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(700), unit="D"),
+        word=np.where(CLASS == 1, "one", "other"),
+        yes=CLASS > 1,
+    )
+    folder = written(tmp_path / "parts", kind, whole)
+    nothing = whole.iloc[[0]].assign(number=None, day=None, word=None, yes=None)
+    getattr(nothing, f"to_{kind}")(folder / f"part{place - 1}z.{kind}", index=False)
+    getattr(whole, f"to_{kind}")(one := tmp_path / f"whole.{kind}", index=False)
+    expected = tables.read(one, "target").schema
+    found = read_blocks(folder, "target")
+    assert found.schema == expected
+    assert found.frames.sizes.count(1) == 1
+    assert sum(int(block["number"].isna().sum()) for block in found.frames) == 1

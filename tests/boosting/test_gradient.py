@@ -21,6 +21,7 @@ from outputcodes.learners.trees.boosted.multinomial import Multinomial
 from outputcodes.learners.trees.boosted.rounds import boost
 from outputcodes.learners.trees.boosted.settings import checked_settings
 from outputcodes.learners.trees.boosted.sketches import random_signs
+from outputcodes.training import RowBlocks
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +195,51 @@ def test_nothing_to_ask_about():
     np.testing.assert_array_equal(model.feature_importances_, 0)
     learner = OutputCodeClassifier(BoostedTrees(5), code="one-vs-all").fit(np.zeros((20, 2)), y)
     np.testing.assert_array_equal(learner.predict(np.ones((3, 2))), 0)
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_draws_that_offer_no_question_are_drawn_again(seed, blocks):
+    """One feature of forty tells the classes; the others are constant, or too rare for a leaf."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    X = np.zeros((600, 40))
+    X[:, 0] = 10 * y + rng.integers(10, size=600)
+    X[rng.integers(600, size=20), np.arange(20, 40)] = 1
+    parameters = {"n_rounds": 30, "min_rows": 20, "max_features": 0.1, "validation_fraction": None}
+    data = RowBlocks(np.array_split(X, 3)) if blocks else X
+    model = GradientBoost(**parameters, random_state=seed).fit(data, y)
+    assert model.n_rounds_ == 30
+    assert model.score(X, y) == 1
+    np.testing.assert_array_equal(model.feature_importances_ > 0, np.arange(40) == 0)
+    one_draw = {name: value for name, value in parameters.items() if name != "max_features"}
+    everything = GradientBoost(**one_draw, max_features=1.0, random_state=seed).fit(data, y)
+    # Every tree asks about the one feature in the end, so that it is the same.
+    np.testing.assert_array_equal(model.decision_function(X), everything.decision_function(X))
+    learner = OutputCodeClassifier(BoostedTrees(**parameters), code="one-vs-all", random_state=seed).fit(data, y)
+    assert learner.score(X, y) == 1
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.5, 1.0])
+def test_steps_of_two_classes_are_newton_steps_of_their_log_odds(rate):
+    """Against the logistic loss of one feature with two values: one step in exact terms, and where they lead."""
+    counts = [5000, 1000, 1500, 2500]
+    x, y = np.repeat([0.0, 0.0, 1.0, 1.0], counts)[:, None], np.repeat([0, 1, 0, 1], counts)
+    parameters = {"learning_rate": rate, "l2": 3.0, "validation_fraction": None, "random_state": 0}
+    share = (1000 + 2500 + 5) / (10000 + 10)
+    for value, n, positive in ((0.0, 6000, 1000), (1.0, 4000, 2500)):
+        # Both classes share the penalty: l2 / 2 is that of the log-odds.
+        step = rate * (positive - n * share) / (n * share * (1 - share) + 3.0 / 2)
+        first = GradientBoost(1, **parameters).fit(x, y).decision_function([[value]])
+        assert first == pytest.approx(np.log(share / (1 - share)) + step, abs=5e-4)
+        model = GradientBoost(200, **parameters).fit(x, y)
+        assert model.predict_proba([[value]])[0, 1] == pytest.approx(positive / n, abs=1e-3)
+
+
+def test_a_whole_step_does_not_overshoot_where_two_of_three_classes_are_confused():
+    x, y = np.repeat([0.0, 1.0], [1000, 100])[:, None], np.repeat([0, 1, 2], [600, 400, 100])
+    model = GradientBoost(200, learning_rate=1.0, validation_fraction=None, random_state=0).fit(x, y)
+    np.testing.assert_allclose(model.predict_proba([[0.0]])[0], [0.6, 0.4, 0.0], atol=2e-3)
 
 
 @pytest.mark.parametrize("size", [2.0**-150, 2.0**150])

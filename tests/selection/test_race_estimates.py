@@ -7,11 +7,13 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.neighbors import KNeighborsClassifier
 
-from outputcodes.app.run.race.results import notes_on, rows_of
+from outputcodes.app.run.race.results import notes_on, rows_of, why_this_model
 from outputcodes.selection import Race
+from outputcodes.selection.race import last_trainings
 from outputcodes.selection.race import race as module
 from outputcodes.selection.race.averages import Average
 from outputcodes.selection.race.estimate import loss_of_best, of_one
+from outputcodes.selection.race.last_trainings import too_late
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
 
@@ -81,13 +83,13 @@ def test_without_time_for_an_average_the_error_is_that_of_the_model_there_is(mon
     X = rng.normal(size=(150, 4))
     y = (X[:, 0] + rng.normal(size=150) > 0).astype(int)
     alone = Race(None, contestants=QUICK, random_state=0, blend=False).fit(X, y)
-    fitted = module._fitted
+    fitted = module.trained_on_all_rows
 
     def one_of_them(course, members, finalists, end):
         assert len(members) == len(finalists)
         return fitted(course, [(finalists[trained], 1.0)], finalists, end)
 
-    monkeypatch.setattr(module, "_fitted", one_of_them)
+    monkeypatch.setattr(module, "trained_on_all_rows", one_of_them)
     monkeypatch.setattr(
         module, "winning_average", lambda P, *_: Average(np.full(len(P), 1 / len(P)), np.mean(P, axis=0))
     )
@@ -99,6 +101,26 @@ def test_without_time_for_an_average_the_error_is_that_of_the_model_there_is(mon
     assert race.loss_ == pytest.approx(expected)
     (note,) = (one for one in notes_on(race, rows_of(race), None, len(y)) if one.startswith("Expected"))
     assert ("corrected for being the best" in note) == (trained == 0)
+
+
+def test_when_the_time_is_over_the_best_that_takes_a_moment_is_trained_on_all_rows(monkeypatch):
+    """Also if no process is left that could train it; what takes longer is trained as it was measured."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = (X[:, 0] + rng.normal(size=150) > 0).astype(int)
+
+    def late(course, members, finalists, end):
+        return too_late(course, finalists)
+
+    monkeypatch.setattr(module, "trained_on_all_rows", late)
+    race = Race(None, contestants=QUICK, random_state=0, blend=False).fit(X, y)
+    assert (race.n_rows_, race.chosen_, race.winner_) == (150, "best", [race.standings_[0]["name"]])
+    assert why_this_model(race, 150) == []
+    monkeypatch.setattr(last_trainings, "SPARE", 0.0)
+    race = Race(None, contestants=QUICK, random_state=0, blend=False).fit(X, y)
+    assert race.n_rows_ == 120
+    assert race.winner_ == [min(race.standings_, key=lambda row: row["seconds"])["name"]]
+    assert "it knows 120 of 150" in why_this_model(race, 150)[-1]
 
 
 @pytest.mark.parametrize("place", [0, 1])

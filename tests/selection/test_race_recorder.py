@@ -173,6 +173,6 @@ def test_the_leader_does_not_leave_because_its_lap_is_short(monkeypatch):
     course = Course(data, "error", Here(data), 0.0, 100.0)
     (leader, *_), (lap, *_) = course.entries(), course.laps()
     monkeypatch.setattr(course_module, "time", SimpleNamespace(monotonic=lambda: 40.0))
-    monkeypatch.setattr(Course, "_seconds", lambda self, entry, rows: (20.0, True))
+    monkeypatch.setattr(Course, "seconds", lambda self, entry, rows: (20.0, True))
     assert course._end_for(leader, lap, 50.0) == 100.0
     assert course._end_for(leader, lap, 70.0) == 70.0

@@ -19,6 +19,7 @@ from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY
 from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.binning import Binned, midpoints
+from outputcodes._histograms.occupied import occupied_bins, values_above, varied_features
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
 from outputcodes._histograms.sampling import features_of_tree, n_sampled
@@ -69,28 +70,6 @@ class GrowingTree(NamedTuple):
     goes_left: NDArray[np.uintp]
 
 
-def occupied_bins(codes: NDArray[Any], rows: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which bins of all features the rows occupy; those of missing values are left out."""
-    occupied = np.zeros(int(offsets[-1]), dtype=bool)
-    for f, (start, stop) in enumerate(itertools.pairwise(offsets.tolist())):
-        occupied[start : stop - 1] = np.bincount(codes[rows, f], minlength=stop - start)[:-1] > 0
-    return occupied
-
-
-def values_above(data: Any, occupied: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the smallest value in the next bin that is occupied, for each bin; infinity if there is none.
-
-    Thresholds lie halfway to it, so that rows that don't take part have no say.
-    """
-    above = np.full(int(data.offsets[-1]), np.inf)
-    for f, n_bins in enumerate(data.n_bins):
-        used = np.flatnonzero(occupied[data.offsets[f] : data.offsets[f] + n_bins])
-        after = np.searchsorted(used, np.arange(n_bins), side="right")
-        some = np.flatnonzero(after < len(used))
-        above[data.offsets[f] + some] = data.low[data.offsets[f] + used[after[some]]]
-    return above
-
-
 # The nodes of a tree, the leaf at each (-1 for none), and the gains.
 Questions = tuple[Nodes, NDArray[np.int64], NDArray[np.float64]]
 
@@ -108,14 +87,16 @@ class Grower:
         *,
         share: float = 1.0,
         n_threads: int = 1,
-        above: NDArray[np.float64] | None = None,
+        occupied: NDArray[np.bool_] | None = None,
     ) -> None:
         self.data, self.m, self.large_leaf = data, m, LARGE_LEAF
-        self.above = values_above(data, occupied_bins(data.codes, rows, data.offsets)) if above is None else above
+        occupied = occupied_bins(data.codes, rows, data.offsets) if occupied is None else occupied
+        self.above, self.varied = values_above(data, occupied), varied_features(data.offsets, occupied)
         self.rows = rows.astype(np.uint32)
         d = len(data.n_bins)
-        self.n_asked = n_sampled(share, d)
+        self.n_asked = d if share == 1 else n_sampled(share, len(self.varied))
         self.chosen = np.arange(d)
+        self.unasked = self.chosen[:0]
         categorical = data.categorical if data.categorical.any() else None
         self.features = BinnedFeatures(data.codes, data.n_bins, data.offsets, categorical)
         # Room for the features with the most bins.
@@ -147,11 +128,24 @@ class Grower:
         )
 
     def ask_about(self, seed: tuple[int, ...]) -> None:
-        """Draw the features that the next tree may ask about, if these are not all."""
-        data = self.data
-        if self.n_asked == len(data.n_bins):
-            return
-        self.chosen = features_of_tree(seed, self.n_asked, len(data.n_bins))
+        """Draw the features that the next tree may ask about, if these are not all, among those that vary."""
+        if self.n_asked < len(self.data.n_bins):
+            drawn = features_of_tree(seed, self.n_asked, len(self.varied))
+            self.unasked = np.delete(self.varied, drawn)
+            self._choose(self.varied[drawn])
+
+    def ask_about_others(self) -> bool:
+        """Turn to features that the tree was not to ask about; return False if it might ask about all."""
+        if self.n_asked == len(self.data.n_bins) or not len(self.unasked):
+            return False
+        # A tree asks about the same number of features; the last ones are among others.
+        others, self.unasked = self.unasked[: self.n_asked], self.unasked[self.n_asked :]
+        again = np.setdiff1d(self.varied, others)[: self.n_asked - len(others)]
+        self._choose(np.sort(np.concatenate([others, again])))
+        return True
+
+    def _choose(self, chosen: NDArray[np.int64]) -> None:
+        data, self.chosen = self.data, chosen
         n_bins = data.n_bins[self.chosen]
         offsets = np.concatenate([[0], np.cumsum(n_bins + 1)])
         codes = np.ascontiguousarray(data.codes[:, self.chosen])

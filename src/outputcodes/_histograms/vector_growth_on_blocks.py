@@ -75,6 +75,7 @@ class GrowingRows:
     def __init__(self, growth: Growth, codes: NDArray[Any], rows: NDArray[np.uint32], G: Floats, h: Floats) -> None:
         # What lies in files does so because not all of it fits into memory.
         empty: Callable[..., NDArray[Any]] = mapped_empty if is_mapped(codes) else np.empty
+        self.features = growth.features
         self.offsets, self.codes, self.words = growth.offsets, codes, empty((len(G), n_words(G.shape[1])), np.int64)
         round_into(self.words, G, h, growth.per_gradient, growth.per_curvature)
         if growth.features is not None:
@@ -88,6 +89,12 @@ class GrowingRows:
     def n_parted(self) -> int:
         """How many leaves were parted."""
         return len(self.segments) - 1
+
+    def serve(self, growth: Growth, partings: list[Question]) -> bool:
+        """Return whether these rows may be parted further, for a tree that asks about the same features."""
+        one, other = self.features, growth.features
+        same = one is other is None or (one is not None and other is not None and np.array_equal(one, other))
+        return same and self.n_parted <= len(partings)
 
     def part(self, partings: list[Question]) -> None:
         """Part leaves by the questions that come after those by which they were parted before."""
@@ -128,7 +135,7 @@ class BlockGrower(Grower):
         How many rows there are elsewhere.
     ahead : int
         For so many leaves at a time histograms are asked for: for the best one and for those that are perhaps next.
-    m, words, max_leaves, share, above :
+    m, words, max_leaves, share, occupied :
         As for `Grower`.
     """
 

@@ -60,22 +60,23 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     ----------
     n_rounds : int, default=500
         The largest number of rounds, those after the held-out rows joined included.
-    learning_rate : float, default=0.1
-        The factor of the Newton steps.
+    learning_rate : float, default=0.2
+        The factor of the Newton steps, at most 1.
     max_leaves : int or "auto", default="auto"
         "auto" is one leaf for every 200 rows, at least 16 and at most 100.
     max_depth : int, optional
     min_rows : int, default=1
         The smallest number of rows in a leaf.
     l2 : float or "auto", default="auto"
-        The penalty on the values of leaves; "auto" is 10 / k² for k classes, and 1 for labels. It is compared with sums
+        The penalty on the values of leaves; "auto" is 20 / k² for k classes, and 1 for labels. It is compared with sums
         of weights: with weights far below 1, it holds the trees back.
     sketch : int or Code, default=6
         What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
         drawn again if it is random. With at most this many classes the tree sees all gradients.
     max_features : float or "auto", default="auto"
-        The share of the features that a tree may ask about, drawn for each tree; "auto" is half of
-        them, but at least 16 features and at most the larger of 64 and d^⅔.
+        The share of the features that a tree may ask about, drawn for each tree among those with more than one value,
+        and again if these offer no question; "auto" is half of all d, but at least 16 and at most the larger of 64 and
+        d^⅔.
     max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional
@@ -119,7 +120,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         self,
         n_rounds: int = 500,
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.2,
         max_leaves: int | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_rows: int = 1,
@@ -177,7 +178,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         strata = np.zeros_like(labels) if targets.multilabel else labels
         fraction = self.validation_fraction if known_forest is None else None  # those held out have joined
         width = len(targets.classes) if code is None else code.shape[1]
-        settings = checked_settings(self, 10.0 / width**2 if code is None else 1.0, *X.shape)
+        settings = checked_settings(self, 20.0 / width**2 if code is None else 1.0, *X.shape)
         train, held = set_aside(np.arange(len(labels)), strata, fraction, seed)
         loss: BoostedLoss
         if code is None:
@@ -244,7 +245,10 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         return self.forest_.feature_importances()
 
     def decision_function(self, X: Any) -> Array:
-        """Return class scores (n, k), the logarithms of probabilities up to a number; for two classes one column."""
+        """Return class scores (n, k), the logarithms of probabilities up to a number.
+
+        For two classes they are one column of log-odds, and for a multilabel y half of the log-odds of each label.
+        """
         if is_dask(X):
             one = len(self.classes_) == 2 and not self.targets_.multilabel
             return self._lazily("decision_function", X, None if one else self.classes_)

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 
 class Renumbered(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier whose labels are numbered 0, 1, … while it is trained; XGBoost takes no others.
+    """A classifier whose labels are numbered 0, 1, … while it is trained.
+
+    XGBoost takes no others, and CatBoost predicts labels in a column of a matrix.
 
     Parameters
     ----------

@@ -184,12 +184,8 @@ _KERNEL = (
     Parameter("gamma", (1 / 16, 1 / 4, 1.0, 4.0, 16.0), 1.0, continuous=True, relative=True),
     Parameter("C", _powers(-1, 0, 1, 2), 10.0, continuous=True),
 )
-_BOOSTED_TREES = (
-    Parameter("max_leaves", (8, 16, 32, 64, 128, "auto"), "auto"),
-    Parameter("learning_rate", (0.03, 0.1, 0.3), 0.1, continuous=True),
-    Parameter("min_rows", (1, 3, 10, 30), 1),
-    Parameter("l2", (0.01, 0.1, 1.0, 10.0, "auto"), "auto"),
-)
+_LEAVES = Parameter("max_leaves", (8, 16, 32, 64, 128, "auto"), "auto")
+_ROWS = Parameter("min_rows", (1, 3, 10, 30), 1)
 _ROUNDS = Parameter("n_rounds", (50, 100, 200, 500, 1000), 500)
 _RATE = Parameter("learning_rate", (0.1, 0.3, 1.0), 1.0, continuous=True)
 _REGION = Parameter("min_region", (1, 3, 10, 30), 1)
@@ -208,9 +204,20 @@ SPACES: dict[str, Space] = {
         (_REGION, Parameter("min_gain", (0.0, 1e-4, 1e-3), 0.0), Parameter("max_features", (0.3, 0.6, 1.0), 1.0)),
         Cost(0.1, rows=1.1, columns=0.8),
     ),
-    "BoostedTrees": Space(_BOOSTED_TREES, Cost(0.5, rows=0.9, features=0.8, columns=0.4)),
+    "BoostedTrees": Space(
+        (_LEAVES, _STEP, _ROWS, Parameter("l2", (0.01, 0.1, 1.0, 10.0, "auto"), "auto")),
+        Cost(0.5, rows=0.9, features=0.8, columns=0.4),
+    ),
     # Our classifiers without a learner, whose columns are their classes unless they have a code.
-    "GradientBoost": Space(_BOOSTED_TREES, Cost(0.5, rows=0.8, features=0.8, columns=0.3)),
+    "GradientBoost": Space(
+        (
+            _LEAVES,
+            Parameter("learning_rate", (0.06, 0.2, 0.6), 0.2, continuous=True),
+            _ROWS,
+            Parameter("l2", (0.02, 0.2, 2.0, 20.0, "auto"), "auto"),
+        ),
+        Cost(0.5, rows=0.8, features=0.8, columns=0.3),
+    ),
     "AdaBoostMH": Space((_ROUNDS, _RATE), Cost(0.4, rows=0.8, features=0.8, columns=0.7)),
     "AdaBoostMO": Space((_ROUNDS, _RATE), Cost(0.4, rows=0.8, features=0.8, columns=0.7)),
     "AdaBoostMR": Space((_ROUNDS, _RATE), Cost(0.25, rows=0.9, features=0.8, columns=0.8)),

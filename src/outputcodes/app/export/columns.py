@@ -95,8 +95,8 @@ def _foreign(g: Graph, X: Value, fitted: Any) -> str:
         fitted = fitted.fitted
     if isinstance(fitted, ForeignRounds):
         inner = [getattr(one.hypothesis, "estimator", one.hypothesis) for one in fitted.rounds]
-    else:
-        inner = fitted.estimators
+        raise refuse(inner[0], "is the weak learner of a booster", "the stumps of the booster, estimator=None")
+    inner = fitted.estimators
     raise refuse(inner[0], "is a column of another package and not linear in the features", "a learner of this package")
 
 

@@ -47,6 +47,7 @@ def race_data(
         "entries": order[:MOST_ENTRIES],
         "more": max(0, len(order) - MOST_ENTRIES),
         "members": members,
+        "rows": race.n_rows_,
         "expected": {"loss": race.loss_, "interval": list(race.interval_)},
         "tested": tested,
         "curve": race.curve_,

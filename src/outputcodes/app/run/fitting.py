@@ -20,6 +20,7 @@ from outputcodes.app import persistence
 from outputcodes.app.run.fitting_blocks import facts_of_code, fit_blocks, reads_blocks
 from outputcodes.app.run.labels import by_label
 from outputcodes.app.run.paths import check_out
+from outputcodes.app.run.race.results import why_this_model
 from outputcodes.app.run.race.winner import LEFT_TO_SAVE, RACE_SECONDS, facts_of, model_of, never_tested, race_on
 from outputcodes.app.run.sources import open_table
 from outputcodes.app.run.systems import SYSTEMS, build, default_name, uses_device
@@ -130,7 +131,7 @@ def fit_file(
     if races:
         left = max(1.0, (RACE_SECONDS if time_limit is None else time_limit) - (time.monotonic() - started))
         race = race_on(table, left * (1 - LEFT_TO_SAVE), device=device, seed=seed, n_jobs=n_jobs)
-        notes = [*table.notes, *never_tested(table)]
+        notes = [*table.notes, *never_tested(table), *why_this_model(race, len(table.target))]
         told = {"notes": notes} if notes else {}
         raced = model_of(race, table.schema)
         summary = training_summary(raced, table, most=FEW_ROWS, **facts_of(race), data=Path(data).name, **told)

@@ -35,6 +35,7 @@ from outputcodes.learners import LEARNERS
 from outputcodes.learners.names import default_learner
 from outputcodes.selection import CONTESTANTS
 from outputcodes.selection.measure import fixed_code
+from outputcodes.selection.renumbered import Renumbered
 
 # From so many rows on, stumps look for thresholds among quantiles.
 EXACT_UP_TO, BINS = 5_000, 128
@@ -55,6 +56,12 @@ class System:
 
 KERNEL, BOOSTING = first_reason(too_many_rows, many_classes), first_reason(too_long_to_boost, many_classes)
 
+
+def _catboost() -> Renumbered:
+    # By itself it predicts labels in a column of a matrix.
+    return Renumbered(CONTESTANTS["catboost"].make())
+
+
 # Output codes are measured against these. To add one, add its line.
 SYSTEMS: dict[str, System] = {
     "nearest-centroid": System(NearestCentroids, Planning(quick=True, cost=3, unsuited=few_classes)),
@@ -73,9 +80,10 @@ SYSTEMS: dict[str, System] = {
     # Contestants of races, to be fitted again by their names.
     **{
         name: System(CONTESTANTS[name].make, Planning(tried=False))
-        for name in ("random-forest", "extra-trees", "neighbours", "lightgbm", "xgboost", "catboost")
+        for name in ("random-forest", "extra-trees", "neighbours", "lightgbm", "xgboost")
         if CONTESTANTS[name].is_here
     },
+    **({"catboost": System(_catboost, Planning(tried=False))} if CONTESTANTS["catboost"].is_here else {}),
 }
 
 

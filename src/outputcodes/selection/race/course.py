@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes.selection.race.blend import Calibration, losses_of
 from outputcodes.selection.race.contestants import Entry, codes_for
-from outputcodes.selection.race.laps import Departure, Lap, Plan, Standing
+from outputcodes.selection.race.laps import Departure, Lap, Plan, Standing, clearly_behind
 from outputcodes.selection.race.on_cluster import ClusterWorkers
 from outputcodes.selection.race.recorder import Recorder
 from outputcodes.selection.race.times import Times
@@ -39,8 +39,6 @@ OF_A_FAMILY = 3
 # Families that are tuned on a lap (on the last one all, as long as there is time), new entries of each in a step, and
 # steps if no time limit ends the tuning.
 TUNED_FAMILIES, NEW_OF_A_FAMILY, TUNING_STEPS = 3, 4, 4
-# An entry leaves if it is behind by more standard errors than this, and by this share of the best error.
-CLEARLY_BEHIND, BY_SHARE = 3.0, 0.3
 # Of the time: when the start is over, when the first lap is, and when those before the last one are.
 START_END, FIRST_END, LAPS_END = 0.25, 0.4, 0.65
 # What was never measured may take this many times as long as is left, by the table of costs, and is tried still.
@@ -97,6 +95,8 @@ class Course:
                     there = self.measure(entries, lap, self.until)
                 if not there and number == 0:
                     there = self._whatever_it_takes(entries, lap)
+                if number > 0 and there:
+                    there = self._with_left_out(there, lap, end)
                 if len(laps) == 1:
                     self._fit_on_all(there[0].entry)
                 elif there and not last and self.recorder.keeps_models:
@@ -127,7 +127,7 @@ class Course:
         found = [self._first(name) for name in first.values()]
         # What is quick comes first, so that a time limit leaves out what is slow.
         rows = self.laps()[0].rows
-        return sorted(found, key=lambda entry: self._seconds(entry, rows)[0])
+        return sorted(found, key=lambda entry: self.seconds(entry, rows)[0])
 
     def _first(self, contestant: str) -> Entry:
         plain = Entry(contestant, self._codes(contestant)[0])
@@ -153,6 +153,10 @@ class Course:
             self._spaces[kind] = space if tuned else replace(space, parameters=())
         return self._spaces[kind]
 
+    def seconds(self, entry: Entry, rows: int) -> tuple[float, bool]:
+        """Return about how long a training takes, and whether that is known."""
+        return self.times.estimate(entry, self.times.shape(entry, rows, self.data), self.space(entry).cost)
+
     def measure(self, entries: Iterable[Entry], lap: Lap, end: float, new: bool = False) -> list[Standing]:
         """Train entries on a lap, as far as it is not known; return those that have all its folds, best first.
 
@@ -163,10 +167,12 @@ class Course:
         tasks, started = deque[Task](), set[Entry]()
         for entry in wanted:
             missing = self._missing(entry, lap)
-            each, known = self._seconds(entry, lap.rows)
+            each, known = self.seconds(entry, lap.rows)
             seconds = each * len(missing)
             if seconds > left * (1.0 if known else ROUGHLY):
-                why = f"Training on {lap.rows} rows would take about {seconds:.2g} s, too long for the time left."
+                why = (
+                    f"Training on {lap.rows} rows would take about {seconds:.2g} s, too long for the rest of this lap."
+                )
                 if end <= time.monotonic():
                     why = "The time of this lap was over before its turn came."
                 if not new:
@@ -203,6 +209,21 @@ class Course:
         self.departures = [one for one in self.departures if one.entry not in {*late, *stopped}]
         found = [*self.measure(late, lap, end), *self.measure(stopped, lap, min(end, self._share(2 * START_END)))]
         return sorted([*there, *found], key=lambda one: one.key)
+
+    def _with_left_out(self, there: list[Standing], lap: Lap, end: float) -> list[Standing]:
+        """Measure families that no lap before had the time for, in half of what is left.
+
+        The first lap may have gone by with compiling, and more time is left than was thought.
+        """
+        known = {self.family(one.entry) for one in self.standings.values()}
+        late = [one for one in self.entries() if self.family(one) not in known]
+        late = [one for one in late if one not in self._failed or one in self._stopped]
+        if not late or end == np.inf:
+            return there
+        self._failed -= self._stopped
+        self.departures = [one for one in self.departures if one.entry not in late]
+        now = time.monotonic()
+        return sorted([*there, *self.measure(late, lap, now + (end - now) / 2)], key=lambda one: one.key)
 
     def _whatever_it_takes(self, entries: list[Entry], lap: Lap) -> list[Standing]:
         """Measure the first entry that can be trained, in this process: there was no time for any."""
@@ -297,7 +318,7 @@ class Course:
     def _fit_on_all(self, leader: Entry) -> None:
         """Let the next trainings begin with one of the leader on all rows: then there is a model, whatever happens."""
         left = self.until - time.monotonic()
-        if self.workers.count == 1 and self._seconds(leader, len(self.data.y))[0] > left / 2:
+        if self.workers.count == 1 and self.seconds(leader, len(self.data.y))[0] > left / 2:
             return
         self._wanted.append(Task(leader, None, len(self.data.y), self._latest(leader).decoder))
 
@@ -308,12 +329,8 @@ class Course:
     def _cost(self, entries: list[Entry], lap: Lap) -> float:
         """About how long entries take on a lap, in seconds of this race."""
         return (
-            sum(self._seconds(one, lap.rows)[0] * len(self._missing(one, lap)) for one in entries) / self.workers.count
+            sum(self.seconds(one, lap.rows)[0] * len(self._missing(one, lap)) for one in entries) / self.workers.count
         )
-
-    def _seconds(self, entry: Entry, rows: int) -> tuple[float, bool]:
-        """About how long a training takes, and whether that is known."""
-        return self.times.estimate(entry, self.times.shape(entry, rows, self.data), self.space(entry).cost)
 
     def _end_of(self, number: int, n_laps: int) -> float:
         """The time after which no training of a lap begins."""
@@ -323,7 +340,7 @@ class Course:
 
     def _end_for(self, leader: Entry, lap: Lap, end: float) -> float:
         """The end of a lap; if that is too early for its leader, the end of all laps."""
-        return end if self._seconds(leader, lap.rows)[0] < end - time.monotonic() else self.until
+        return end if self.seconds(leader, lap.rows)[0] < end - time.monotonic() else self.until
 
     def _grace(self, end: float) -> float:
         """How long trainings may go on that began before a lap was over."""
@@ -376,10 +393,3 @@ class Course:
 
     def _leave(self, entry: Entry, lap: Lap, loss: float | None, why: str) -> None:
         self.departures.append(Departure(entry, lap, loss, why))
-
-
-def clearly_behind(one: Standing, best: Standing) -> bool:
-    """Whether an entry can no longer win."""
-    behind = one.losses.astype(np.float64) - best.losses
-    error = behind.std() / np.sqrt(len(behind))
-    return bool(behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss))

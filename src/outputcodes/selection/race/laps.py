@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from outputcodes.selection.race.blend import Calibration
 from outputcodes.selection.race.contestants import Entry
 
+# An entry leaves if it is behind by more standard errors than this, and by this share of the best error.
+CLEARLY_BEHIND, BY_SHARE = 3.0, 0.3
+
 
 @dataclass(frozen=True)
 class Lap:
@@ -60,3 +63,10 @@ class Plan:
 
     estimated: float
     seconds: float = 0.0
+
+
+def clearly_behind(one: Standing, best: Standing) -> bool:
+    """Whether an entry can no longer win."""
+    behind = one.losses.astype(np.float64) - best.losses
+    error = behind.std() / np.sqrt(len(behind))
+    return bool(behind.mean() > max(CLEARLY_BEHIND * error, BY_SHARE * best.loss))

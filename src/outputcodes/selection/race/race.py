@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -26,9 +25,10 @@ from outputcodes.selection.race.details import laps_of, learning_curve, with_few
 from outputcodes.selection.race.estimate import Estimate, Point, loss_of_best, no_narrower, of_one, on_more_rows
 from outputcodes.selection.race.folds import MOST_HELD_OUT, MOST_TEXTS, check_groups, race_folds
 from outputcodes.selection.race.laps import Departure, Standing
+from outputcodes.selection.race.last_trainings import Fitted, trained_on_all_rows
 from outputcodes.selection.race.on_cluster import ClusterWorkers
 from outputcodes.selection.race.recorder import Recorder
-from outputcodes.selection.race.trials import Field, Task, Trial
+from outputcodes.selection.race.trials import Field, Trial
 from outputcodes.selection.race.views import kinds_of, plain_table, with_counted_texts
 from outputcodes.selection.race.workers import Here, Workers
 
@@ -84,6 +84,8 @@ class Race(ClassifierMixin, BaseEstimator):
     chosen_ : {"best", "average", "substitute"}
         Why: it was the best finalist, an average of finalists (which may have all of its weight on one) was clearly
         better, or what was better could not be trained on all rows in time.
+    n_rows_ : int
+        The rows that it was trained on: all, unless there was no time for that.
     loss_, interval_ : float and tuple of float
         The expected error (or other metric) of such a model on new rows and its 95 % interval: from held-out rows,
         corrected for being the best of several, and for the rows that folds leave out of their trainings.
@@ -226,9 +228,7 @@ class Race(ClassifierMixin, BaseEstimator):
         # A training in this process can't be stopped.
         return Here(data) if count == 1 and self.time_limit is None else Workers(data, count)
 
-    def _finish(
-        self, course: Course, finalists: list[Standing], end: float
-    ) -> tuple[list[tuple[Standing, float, Trial]], NDArray[Any]]:
+    def _finish(self, course: Course, finalists: list[Standing], end: float) -> tuple[Fitted, NDArray[Any]]:
         """Choose the winner or an average, and fit what it needs to all rows; return it with held-out probabilities."""
         data = course.data
         held_out = [test for _, test in data.folds[: finalists[0].lap.folds]]
@@ -245,7 +245,7 @@ class Race(ClassifierMixin, BaseEstimator):
                 losses = losses_of(average.P, y, self.metric)
                 estimate, self.chosen_ = of_one(losses), "average"
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
-        fitted = _fitted(course, members, finalists, end)
+        fitted = trained_on_all_rows(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
@@ -261,7 +261,7 @@ class Race(ClassifierMixin, BaseEstimator):
     def _set(
         self,
         course: Course,
-        fitted: list[tuple[Standing, float, Trial]],
+        fitted: Fitted,
         estimate: Estimate,
         losses: NDArray[Any],
         finalists: list[Standing],
@@ -269,6 +269,7 @@ class Race(ClassifierMixin, BaseEstimator):
         """Set the attributes of a fitted race."""
         self.model_ = self._blend([trial.model for _, _, trial in fitted], fitted)
         self.winner_ = [_name(one) for one, _, _ in fitted]
+        self.n_rows_ = min(trial.task.rows for *_, trial in fitted)
         self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
         self.losses_, self.finalist_losses_ = losses, np.column_stack([one.losses for one in finalists])
         self.standings_ = [_row(one) for one in finalists]
@@ -276,7 +277,7 @@ class Race(ClassifierMixin, BaseEstimator):
         self.laps_ = laps_of(course)
         self.curve_, self.held_out_, self.held_out_probabilities_ = [], None, None
 
-    def _blend(self, models: list[Any], fitted: list[tuple[Standing, float, Trial]]) -> Blend:
+    def _blend(self, models: list[Any], fitted: Fitted) -> Blend:
         total = sum(weight for _, weight, _ in fitted)
         return Blend(
             models,
@@ -286,7 +287,7 @@ class Race(ClassifierMixin, BaseEstimator):
             self.classes_.tolist(),
         )
 
-    def _explain(self, course: Course, best: Standing, fitted: list[tuple[Standing, float, Trial]], end: float) -> None:
+    def _explain(self, course: Course, best: Standing, fitted: Fitted, end: float) -> None:
         """Train what a report shows of the winner, as far as there is time."""
         models = without_a_fold(course, [one for one, _, _ in fitted], end)
         if models is not None:
@@ -310,29 +311,6 @@ class Race(ClassifierMixin, BaseEstimator):
             return plain_table(X)
         how: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": "allow-nan"}
         return plain_table(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **how))
-
-
-def _fitted(
-    course: Course, members: list[tuple[Standing, float]], finalists: list[Standing], end: float
-) -> list[tuple[Standing, float, Trial]]:
-    """The members on all rows; the best finalist that was trained, or else the quickest, where time is short."""
-    n = len(course.data.y)
-    wanted = [(finalists[0], 0.0), *members] if members[0][0] is not finalists[0] else members
-    tasks = {Task(one.entry, None, n, one.decoder): (one, weight) for one, weight in wanted}
-    found = dict(course.fitted)
-    missing = deque(task for task in tasks if task not in found)
-    found |= {trial.task: trial for trial in course.workers.run(missing, end=end) if not trial.failed}
-    if all(task in found for task, (_, weight) in tasks.items() if weight > 0):
-        return [(one, weight, found[task]) for task, (one, weight) in tasks.items() if weight > 0]
-    for one in finalists:
-        if (task := Task(one.entry, None, n, one.decoder)) in found:
-            return [(one, 1.0, found[task])]
-    # Too late for all rows: the quickest is trained again as it was measured.
-    quickest = min(finalists, key=lambda one: one.seconds)
-    (trial,) = course.workers.run(deque([Task(quickest.entry, None, quickest.lap.rows, quickest.decoder)]))
-    if trial.failed:
-        raise ValueError(f"{quickest.entry} could not be trained again. {trial.failed}")
-    return [(quickest, 1.0, trial)]
 
 
 def _name(one: Standing) -> str:

@@ -175,8 +175,8 @@ function raceSections(race) {
     "winner",
     race.members.length > 1 ? "The average" : "The winner",
     race.members.length > 1
-      ? "The probabilities of these models, fitted to all rows and calibrated on held-out rows, are averaged with these weights."
-      : "Fitted to all rows; its probabilities are calibrated on held-out rows.",
+      ? `The probabilities of these models, fitted to ${count(race.rows)} rows and calibrated on held-out rows, are averaged with these weights.`
+      : `Fitted to ${count(race.rows)} rows; its probabilities are calibrated on held-out rows.`,
     table(
       ["weight", "model", "code", "decoder", "parameters found", `${data.metric} alone`],
       race.members.map((one) => [

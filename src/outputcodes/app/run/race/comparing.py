@@ -207,7 +207,7 @@ class _Saver:
             table = replace(table, frame=table.frame.iloc[train], target=table.target.iloc[train])
         facts: dict[str, Any] = {**facts_of(race), "data": self.source.name}
         if not final:
-            facts |= {"rows": len(table.target), "class_shares": class_shares(table), "race": "still running"}
+            facts |= {"class_shares": class_shares(table), "race": "still running"}
             persistence.save(model, self.path, schema=table.schema, summary=facts)
             return
         if is_split(self.source):

@@ -48,6 +48,23 @@ def rows_of(race: Race) -> Results:
     return ranked(rows, metric=race.metric)
 
 
+def why_this_model(race: Race, trained: int) -> list[str]:
+    """Return sentences on what is unusual about the winner of a race that had so many rows."""
+    (name, *others), best, notes = race.winner_, race.standings_[0], []
+    if race.chosen_ == "average" and not others:
+        notes.append(f"An average of finalists was clearly better than the best: all of its weight is on {name}.")
+    if race.chosen_ == "substitute":
+        notes.append(f"{best['name']} was best, and could not be trained on all rows in time: the model is {name}.")
+    if race.n_rows_ < trained:
+        notes.append(f"There was no time to train the model on all rows: it knows {race.n_rows_} of {trained}.")
+    if best["rows"] < trained / 2:
+        notes.append(
+            f"There was no time to measure it with more than {best['rows']} of the {trained} training rows; with more, "
+            "it may be better."
+        )
+    return notes
+
+
 def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> list[str]:
     """Return sentences on a race: what the winner is, what to expect of it, and who was left out.
 
@@ -61,14 +78,7 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
         notes.append(
             "The model is the average: " + "; ".join(f"{100 * weight:.0f} % {name}" for name, weight in parts) + "."
         )
-    elif race.chosen_ == "average":
-        notes.append(
-            f"An average of finalists was clearly better than the best: all of its weight is on {race.winner_[0]}."
-        )
-    elif race.chosen_ == "substitute":
-        notes.append(
-            f"{rows[0].name} was best, and could not be trained on all rows in time: the model is {race.winner_[0]}."
-        )
+    notes += why_this_model(race, trained)
     # The weights of an average were not chosen on the rows that they are scored on; what replaces the best was chosen
     # because it is there.
     corrected = ", corrected for being the best of several" if race.chosen_ == "best" else ""
@@ -76,11 +86,6 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
         f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
         f"{scale * high:.4g}{unit}){corrected}."
     )
-    if (measured := race.standings_[0]["rows"]) < trained / 2:
-        notes.append(
-            f"There was no time to measure it with more than {measured} of the {trained} training rows; with more, "
-            "it may be better."
-        )
     if tested is not None:
         assert tested.losses is not None
         low, high = (tested.error, tested.error) if tested.interval is None else tested.interval

@@ -115,6 +115,7 @@ def facts_of(race: Race) -> dict[str, Any]:
     """Return plain data on a race."""
     return {
         "learner": "race",
+        "rows": race.n_rows_,
         "winner": race.winner_,
         "weights": race.model_.weights,
         "metric": race.metric,

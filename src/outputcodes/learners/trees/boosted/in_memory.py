@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import serially
 from outputcodes._ground.lanes import aligned_zeros
+from outputcodes._histograms.occupied import occupied_bins
 from outputcodes._histograms.sampling import n_sampled
-from outputcodes._histograms.vector_growth import Grower, occupied_bins, values_above
+from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import Vectors, n_words, pack
 from outputcodes.learners.trees.boosted.forest import BoostedForest
@@ -53,8 +54,8 @@ class RoundsInMemory(Rounds):
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
         self.unread = Sketch(code, np.empty((n, m), np.float32), np.empty(n, np.float32))
         self.words = aligned_zeros(n, n_words(m), dtype=np.int64)
-        how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads, "above": work.above}
-        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, **how)
+        how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads}
+        self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, occupied=work.occupied, **how)
         size = leaves, self.loss.lanes
         self.values = LeafValues(np.zeros(size, np.float32), np.ones(size, np.float32), np.empty(size, np.float32))
         self.loss.advance(self.grower.rows, np.array([[0, len(rows)]]), self.values, self.sketch)
@@ -91,8 +92,10 @@ class RoundsInMemory(Rounds):
         vectors = pack(self.sketch.G, self.sketch.h, self.words)
         rules = SplitRules(settings.l2 / vectors.curvature_unit, settings.min_rows)
         self.grower.ask_about((self.work.seed, t, ASKED))
-        n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
-        return GrownTree(vectors, n_leaves)
+        while True:
+            n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
+            if n_leaves > 1 or not self.grower.ask_about_others():
+                return GrownTree(vectors, n_leaves)
 
     def _part_watched(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the watched rows in the order of their leaves, and the segment of each leaf."""
@@ -123,8 +126,7 @@ def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
     if earlier is not None:
         before = len(earlier.roots)
         work.loss.continue_from(earlier.base, earlier.scores(data.X))
-    above = values_above(data, occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
-    work = replace(work, above=above)
+    work = replace(work, occupied=occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
     if len(rows) * max(work.loss.lanes, n_sampled(work.settings.max_features, len(data.n_bins))) < NUMBERS_FOR_THREADS:
         work = replace(work, run=serially, n_threads=1)
     return RoundsInMemory(work, rows, watched, before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,15 @@ class BoostedLoss:
     weight : ndarray of float32, shape (n,)
     weight_unit : float
         What the given weights were multiplied by; so is the penalty.
+    bound : float
+        So many times its diagonal bounds the Hessian, so that Newton steps with that can't overshoot.
     """
 
     base: NDArray[np.float64]
     y: Rows
     weight: Floats
     weight_unit: float
+    bound: ClassVar[float] = 1.0
 
     @property
     def width(self) -> int:

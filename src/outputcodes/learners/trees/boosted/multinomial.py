@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import exp, log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
@@ -42,6 +42,9 @@ class Multinomial(BoostedLoss):
     rows : ndarray
         The rows that give the shares of the classes.
     """
+
+    # Σ w (diag(p) - p pᵀ) has the row sums 0: as much beside the diagonal as on it. With two classes it is exact.
+    bound: ClassVar[float] = 2.0
 
     def __init__(self, y: Rows, weight: NDArray[np.float64], k: int, rows: Rows) -> None:
         self.y, (self.weight, self.weight_unit) = y, near_one(weight)

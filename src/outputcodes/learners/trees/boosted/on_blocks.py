@@ -19,7 +19,8 @@ from outputcodes._ground.lanes import aligned_copy, aligned_zeros
 from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._ground.stored_rows import Part
 from outputcodes._histograms.binned_blocks import Codes
-from outputcodes._histograms.vector_growth import N_NODES, BinnedFeatures, leaves_of_rows, occupied_bins, values_above
+from outputcodes._histograms.occupied import occupied_bins
+from outputcodes._histograms.vector_growth import N_NODES, BinnedFeatures, leaves_of_rows
 from outputcodes._histograms.vector_growth_on_blocks import BlockGrower, GrowingRows, Growth, Question
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, sizes_of, units_of
@@ -92,7 +93,7 @@ class BoostedRows:
     def growing(self, growth: Growth, partings: list[Question]) -> GrowingRows:
         """Return the rows in the order of leaves that were parted by these questions."""
         found = self.workplace.take()
-        if found is None or found.n_parted > len(partings):
+        if found is None or not found.serve(growth, partings):
             found = GrowingRows(growth, self.codes, self.rows, self.G, self.h)
         found.part(partings)
         return found
@@ -107,9 +108,9 @@ class RoundsOnBlocks(Rounds):
         super().__init__(work, before)
         self.n_rows, self.n_watched, code = n_rows, n_watched, self._code(before)
         self.blocks, (self.sizes,) = blocks.step(_begun, work.loss, code, not n_watched, blocks.may_change)
-        m, how = len(code), {"share": self.settings.max_features, "above": work.above}
-        bins = work.data.without_rows()
-        self.grower = BlockGrower(bins, n_rows, blocks.ahead, m, n_words(m), self.settings.max_leaves, **how)
+        m, bins, settings = len(code), work.data.without_rows(), self.settings
+        how = {"share": settings.max_features, "occupied": work.occupied}
+        self.grower = BlockGrower(bins, n_rows, blocks.ahead, m, n_words(m), settings.max_leaves, **how)
         self.watched = 0.0, 0.0
 
     def advance(self) -> bool:
@@ -123,8 +124,10 @@ class RoundsOnBlocks(Rounds):
             found: NDArray[np.int64] = self.blocks.total(_histograms, growth, partings, questions)[0]
             return found
 
-        if grower.grow_by(histograms_of, rules, settings.max_depth) == 1:
-            return False
+        while grower.grow_by(histograms_of, rules, settings.max_depth) == 1:
+            if not grower.ask_about_others():
+                return False
+            growth = grower.growth(*units)
         values, code = self._leaf_values(growth), self._code(t + 1)
         tree = grower.tree.nodes[: grower.tree.heights[N_NODES]], grower.subsets
         how = self.loss, growth, grower.partings, grower.features, tree, values, code, self.blocks.may_change
@@ -182,7 +185,7 @@ def rounds_on_blocks(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
     if earlier is not None:
         pieces = pieces.beside(data.stored.blocks, _continued, loss, earlier)
     (occupied,) = pieces.total(_occupied, data.offsets, combine=Combination(np.logical_or))
-    work = replace(work, loss=loss, above=values_above(data, occupied))
+    work = replace(work, loss=loss, occupied=occupied)
     return RoundsOnBlocks(work, pieces, len(rows), len(watched), 0 if earlier is None else len(earlier.roots))
 
 

@@ -74,9 +74,11 @@ def boost(
     Watched rows are too good to be only watched: a share `FINISH` of the rounds is added on all rows. Without watched
     rows all rounds are run.
     """
-    settings = replace(settings, l2=min(settings.l2 * loss.weight_unit, LARGEST_L2))
+    # rate · g / (bound · h + l2), where the rounds compute rate · g / (h + l2).
+    l2, rate = min(settings.l2 * loss.weight_unit, LARGEST_L2) / loss.bound, settings.learning_rate / loss.bound
+    settings = replace(settings, l2=l2, learning_rate=rate)
     with threads(n_jobs) as run:
-        work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs), np.zeros(0))
+        work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs), np.zeros(0, bool))
         if isinstance(data, BinnedBlocks):
             return _boost(rounds_on_blocks(work, rows, watched, earlier), bool(len(watched)))
         return _boost(rounds_in_memory(work, rows, watched, earlier), bool(len(watched)))

@@ -32,7 +32,7 @@ class Work:
     seed: int
     run: Run
     n_threads: int
-    above: NDArray[np.float64]
+    occupied: NDArray[np.bool_]
 
 
 class Rounds:
