@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 
 from outputcodes import GradientBoost, OutputCodeClassifier
 from outputcodes._ground.naming import WITH_NAN, WITH_SPARSE
+from outputcodes.boosting import AdaBoostMH
 from outputcodes.codes import Dense, check_code
 from outputcodes.decoders import AccuracyWeighted, LossBased
 from outputcodes.learners import LEARNERS, BoostedTrees, PerColumn
@@ -116,6 +117,14 @@ def test_learners_that_accept_sparse_features_are_named():
             TypeError, match=rf"X is sparse, and {who} takes dense X only: .*OutputCodeClassifier with .* 'logistic'"
         ):
             model.fit(sparse.csr_matrix(X), y % 2)
+
+
+@pytest.mark.parametrize("make", [GradientBoost, lambda: OutputCodeClassifier("ridge"), lambda: AdaBoostMH(3)])
+def test_dates_are_refused_by_the_name_of_their_column(make):
+    frame = pd.DataFrame({"size": np.arange(9.0), "when": pd.date_range("2020-01-01", periods=9)})
+    for some in (["size", "when"], ["when"]):
+        with pytest.raises(ValueError, match="Column 'when' of X has dates or times, which are no numbers"):
+            make().fit(frame[some], [0, 1, 2] * 3)
 
 
 @pytest.mark.parametrize("other", [[True, False] * 75, pd.array(range(150), dtype="Int64"), [1.5] * 150])

@@ -104,6 +104,17 @@ def first_text(X: Any) -> tuple[int, int, str] | None:
     return None
 
 
+def first_date(X: Any) -> Any:
+    """Return the first column of a data frame with dates or times, None without one; text is none.
+
+    >>> import pandas as pd
+    >>> first_date(pd.DataFrame({"size": [1.0], "when": pd.to_datetime(["2020-01-01"])}))
+    'when'
+    """
+    types: Any = getattr(getattr(X, "dtypes", None), "items", tuple)()
+    return next((name for name, one in types if getattr(one, "kind", "") in ("M", "m")), None)
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)

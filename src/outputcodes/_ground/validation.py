@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from outputcodes._ground.delayed import at_hand, is_computed_later, is_delayed
-from outputcodes._ground.naming import naming_learners, naming_place, naming_text
+from outputcodes._ground.naming import first_date, naming_learners, naming_place, naming_text
 
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
     if in_blocks(X):
         raise ValueError(
             f"X is in blocks of rows, which {type(estimator).__name__} does not read: give one table, X.joined(), or "
-            "train on blocks by OutputCodeClassifier or GradientBoost."
+            "train on blocks by OutputCodeClassifier, GradientBoost or another booster."
         )
     # Without a check of the values, only names and shapes are recorded, which collections have too.
     if is_computed_later(X) and not checks.get("skip_check_array"):
@@ -75,7 +75,8 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
         kind = "delayed table" if is_delayed(one) else f"Dask {type(one).__name__}"
         raise ValueError(
             f"X is {f'a list of {kind}s' if one is not X else f'a {kind}'}, which {type(estimator).__name__} does not "
-            "read: give one table, such as X.compute(), or train on Dask by OutputCodeClassifier or GradientBoost."
+            "read: give one table, such as X.compute(), or train on Dask by OutputCodeClassifier, GradientBoost or "
+            "another booster."
         )
     if isinstance(X, list | tuple) and any(map(is_delayed, X)):
         kinds = sorted({type(one).__name__ for one in X if not is_delayed(one)})
@@ -95,6 +96,8 @@ def validated(estimator: Any, X: Any, *given: Any, **checks: Any) -> Any:
             f"X is a {type(X).__name__}, which can be read only once; give a function that returns a new one at "
             "each call: outputcodes.training.RowBlocks(lambda: ...)."
         )
+    if not checks.get("skip_check_array"):
+        _check_dates(X)
     with np.errstate(invalid="ignore"), naming_place(X), naming_text(estimator, X), naming_learners(estimator):
         return validate_data(estimator, X, *given, **checks)
 
@@ -110,8 +113,10 @@ def check_features(
     """
     if not tags.two_d_array or hasattr(X, "columns") or is_on_device(X):
         X = validated(estimator, X, reset=reset, skip_check_array=True)
-        if numbers and hasattr(X, "columns") and not tags.allow_nan:
-            _check_finite(estimator, X)
+        if numbers and hasattr(X, "columns"):
+            _check_dates(X)
+            if not tags.allow_nan:
+                _check_finite(estimator, X)
         return X
     X = validated(
         estimator,
@@ -124,6 +129,15 @@ def check_features(
     if reset and tags.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"X is a precomputed kernel and must be square for training; its shape is {X.shape}.")
     return X
+
+
+def _check_dates(X: Any) -> None:
+    """Refuse a data frame with dates, which scikit-learn does without naming the column, or takes for nanoseconds."""
+    if (name := first_date(X)) is not None:
+        raise ValueError(
+            f"Column {name!r} of X has dates or times, which are no numbers: make it one, such as days, "
+            f"(X[{name!r}] - X[{name!r}].min()) / pandas.Timedelta(days=1)."
+        )
 
 
 def _check_finite(estimator: Any, frame: Any) -> None:

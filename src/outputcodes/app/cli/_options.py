@@ -60,7 +60,7 @@ Trust = Annotated[
 MaxBytes = Annotated[
     int, typer.Option(min=1, help="The most bytes that the model file may unpack to.", rich_help_panel=MODELS)
 ]
-Jobs = Annotated[int, typer.Option(help="Columns trained at a time.")]
+Jobs = Annotated[int, typer.Option(help="Columns trained at a time; in a race, models.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of codes and folds.")]
 
 # That of outputcodes.app.persistence, which would be imported for it; a test compares the two.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from outputcodes._ground.folds import grouped_folds
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import Source, cross_validation, fit_file, official, open_source, race_table
 from outputcodes.app.run.race import comparing
+from outputcodes.app.run.race.winner import never_tested
 from outputcodes.selection import CONTESTANTS, Race
 from outputcodes.selection.race import Recorder
 from outputcodes.selection.race.contestants import Contestant
@@ -183,3 +185,12 @@ def test_classes_that_are_never_tested_are_named(iris, tmp_path):
     frame.assign(**{"class": labels}).to_csv(tmp_path / "t.csv", index=False)
     _, summary = fit_file(str(tmp_path / "t.csv"), tmp_path / "model.skops", time_limit=1)
     assert any(told in note for note in summary["notes"])
+
+
+def test_classes_of_one_group_are_named(iris):
+    labels = np.array(["a", "b", "c"])[iris.target]
+    table = tables.from_frame(iris.frame.reset_index(drop=True), pd.Series(labels, name="class"))
+    group = pd.Series(np.where(labels == "c", "g", np.arange(150) % 4), index=table.target.index)
+    (note,) = never_tested(replace(table, group=group))
+    assert note == "In one group only: 'c'. It is never trained on where its rows are tested."
+    assert never_tested(replace(table, group=group), np.flatnonzero(labels != "c")) == []

@@ -64,21 +64,27 @@ def race_on(
 
 
 def never_tested(table: Table, rows: Rows | None = None) -> list[str]:
-    """Return a note on the classes that have one row among those of a race, unless its folds keep groups together.
+    """Return a note on the classes of a race that have one row, or one group where folds keep groups together.
 
     >>> import pandas as pd
     >>> from outputcodes.app.tables import from_frame
     >>> never_tested(from_frame(pd.DataFrame({"x": range(5)}), pd.Series([*"aabbc"])))
     ["One row only: 'c'. It is trained on and never tested, so that the error says nothing about this class."]
     """
-    counts = (table.target if rows is None else table.target.iloc[rows]).value_counts()
+    some = slice(None) if rows is None else rows
+    target = table.target.iloc[some]
+    if table.group is not None:
+        counts = table.group.iloc[some].groupby(target).nunique()
+        alone = sorted(counts.index[counts == 1])
+        it, its = ("It is", "its") if len(alone) == 1 else ("They are", "their")
+        return (
+            [f"In one group only: {quoted(alone)}. {it} never trained on where {its} rows are tested."] if alone else []
+        )
+    counts = target.value_counts()
     alone = sorted(counts.index[counts == 1])
-    if not alone or table.group is not None:
-        return []
     it, this = ("It is", "this class") if len(alone) == 1 else ("They are", "these classes")
-    return [
-        f"One row only: {quoted(alone)}. {it} trained on and never tested, so that the error says nothing about {this}."
-    ]
+    note = f"{it} trained on and never tested, so that the error says nothing about {this}."
+    return [f"One row only: {quoted(alone)}. {note}"] if alone else []
 
 
 def named_contestants(names: Sequence[str] | None, k: int) -> list[str]:
