@@ -66,7 +66,7 @@ def kills() -> None:
             pids = client.run(os.getpid).values()
             pid, after = int(rng.choice(list(pids))), float(rng.uniform(0, usual[work]))
             struck = threading.Event()
-            timer = threading.Timer(after, lambda pid=pid, struck=struck: (os.kill(pid, signal.SIGKILL), struck.set()))
+            timer = threading.Timer(after, strike, (pid, struck))
             timer.start()
             start = time.perf_counter()
             found = task()
@@ -87,6 +87,13 @@ def kills() -> None:
         table.append({"work": work, "kills": len(own), "without a kill s": usual[work], "longest s": longest})
     table += [{"memory of": who, "before GB": before[who], "afterwards GB": afterwards[who]} for who in before]
     save("blocks_kills", table[count:])
+
+
+def strike(pid: int, struck: threading.Event) -> None:
+    """Kill a worker, unless it has left by itself."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+        struck.set()
 
 
 @contextmanager

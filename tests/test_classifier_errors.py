@@ -123,7 +123,7 @@ def test_learners_that_accept_sparse_features_are_named():
 def test_dates_are_refused_by_the_name_of_their_column(make):
     frame = pd.DataFrame({"size": np.arange(9.0), "when": pd.date_range("2020-01-01", periods=9)})
     for some in (["size", "when"], ["when"]):
-        with pytest.raises(ValueError, match="Column 'when' of X has dates or times, which are no numbers"):
+        with pytest.raises(ValueError, match="Column 'when' of X has dates or times, which are not numbers"):
             make().fit(frame[some], [0, 1, 2] * 3)
 
 

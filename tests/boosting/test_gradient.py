@@ -220,6 +220,35 @@ def test_draws_that_offer_no_question_are_drawn_again(seed, blocks):
     assert learner.score(X, y) == 1
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_draws_again_beside_watched_rows(monkeypatch, n_jobs):
+    """While one thread takes the steps of watched rows, another draws the features of the next tree, and again."""
+    monkeypatch.setattr(in_memory, "NUMBERS_FOR_THREADS", 0)
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    X = np.zeros((600, 40))
+    X[:, 0] = y + rng.normal(size=600)
+    X[rng.integers(600, size=20), np.arange(20, 40)] = 1
+    how = {"n_rounds": 40, "min_rows": 30, "validation_fraction": 0.2, "n_iter_no_change": 40, "random_state": 0}
+    some = GradientBoost(**how, max_features=0.1, n_jobs=n_jobs).fit(X, y)
+    every = GradientBoost(**how, max_features=1.0).fit(X, y)
+    assert some.n_rounds_ == every.n_rounds_ == 40
+    np.testing.assert_array_equal(some.decision_function(X), every.decision_function(X))
+    np.testing.assert_array_equal(some.history_["loss"], every.history_["loss"])
+
+
+def test_steps_of_labels_are_newton_steps():
+    counts = [500, 100, 150, 250]
+    x, label = np.repeat([0.0, 0.0, 1.0, 1.0], counts)[:, None], np.repeat([0, 1, 0, 1], counts)
+    model = GradientBoost(1, l2=3.0, validation_fraction=None).fit(x, np.column_stack([label, 1 - label]))
+    share = (350 + 1) / (1000 + 2)
+    for value, n, positive in ((0.0, 600, 100), (1.0, 400, 250)):
+        # Half of the log-odds: the gradient is 2 Σ (y - p), the curvature 4 Σ p (1 - p).
+        step = 0.2 * 2 * (positive - n * share) / (4 * n * share * (1 - share) + 3.0)
+        expected = np.log(share / (1 - share)) / 2 + step
+        np.testing.assert_allclose(model.decision_function([[value]])[0], [expected, -expected], atol=1e-4)
+
+
 @pytest.mark.parametrize("rate", [0.2, 0.5, 1.0])
 def test_steps_of_two_classes_are_newton_steps_of_their_log_odds(rate):
     """Against the logistic loss of one feature with two values: one step in exact terms, and where they lead."""

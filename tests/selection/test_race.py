@@ -24,11 +24,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from outputcodes.selection import Race
 from outputcodes.selection.race.blend import Calibration, greedy_weights, losses_of
 from outputcodes.selection.race.contestants import CONTESTANTS, Entry, build, chosen_contestants
-from outputcodes.selection.race.course import Course
 from outputcodes.selection.race.folds import race_folds
-from outputcodes.selection.race.trials import Field, Trial, scores_of
+from outputcodes.selection.race.trials import scores_of
 from outputcodes.selection.race.views import kinds_of
-from outputcodes.selection.race.workers import STOPPED, Here
+from race_courses import course_of
 
 QUICK = ["ridge", "decision-tree", "neighbours"]
 
@@ -57,12 +56,6 @@ class Broken(ClassifierMixin, BaseEstimator):
 @parametrize_with_checks([Race(time_limit=None, contestants=["ridge", "decision-tree"], random_state=0)])
 def test_it_is_a_classifier_as_scikit_learn_wants_it(estimator, check):
     check(estimator)
-
-
-def course_of(X, y, contestants=None, **parameters):
-    k = int(y.max()) + 1
-    data = Field(chosen_contestants(contestants, X, k), X, kinds_of(X), y, k, race_folds(y, 0), 0)
-    return Course(data, "error", Here(data), time.monotonic(), np.inf, **parameters)
 
 
 def test_every_beginning_of_the_training_rows_is_stratified():
@@ -130,25 +123,6 @@ def test_a_training_on_a_small_table_is_stopped_too():
     # The sleeper needs an hour; where little else is at work, the race ends in time.
     assert time.monotonic() - start < 60
     assert race.winner_ == ["tree"]
-
-
-def test_what_was_stopped_in_the_start_gets_a_second_chance(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    course = course_of(X, y, ["ridge", "decision-tree", "neighbours"])
-    course.until = time.monotonic() + 1000
-    run, stopped = course.workers.run, []
-
-    def hurried(tasks, *times):
-        for trial in run(tasks, *times):
-            if trial.task.entry.contestant == "neighbours" and not stopped:
-                stopped.append(trial)
-                trial = Trial(trial.task, failed=STOPPED)
-            yield trial
-
-    monkeypatch.setattr(course.workers, "run", hurried)
-    course.run()
-    assert "neighbours" in {entry.contestant for entry, _ in course.standings}
-    assert not any(one.why == STOPPED for one in course.departures)
 
 
 def test_who_has_not_run_all_folds_when_the_time_is_over_is_named(monkeypatch):

@@ -38,7 +38,7 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
 def sum_in_order(parts: Iterable[ArrayLike]) -> Any:
     """Return the sum of numbers or arrays, added one by one.
 
-    `sum` corrects rounding errors from Python 3.12 on, and `np.sum` adds pairs first: their bits are others.
+    `sum` corrects rounding errors from Python 3.12 on, and `np.sum` adds pairs first, so their last bits differ.
 
     >>> float(sum_in_order([1e16, 1.0, 1.0, -1e16]))
     0.0

@@ -105,7 +105,7 @@ def first_text(X: Any) -> tuple[int, int, str] | None:
 
 
 def first_date(X: Any) -> Any:
-    """Return the first column of a data frame with dates or times, None without one; text is none.
+    """Return the first column of a data frame with dates or times, or None; dates written as text don't count.
 
     >>> import pandas as pd
     >>> first_date(pd.DataFrame({"size": [1.0], "when": pd.to_datetime(["2020-01-01"])}))

@@ -135,8 +135,8 @@ def _check_dates(X: Any) -> None:
     """Refuse a data frame with dates, which scikit-learn does without naming the column, or takes for nanoseconds."""
     if (name := first_date(X)) is not None:
         raise ValueError(
-            f"Column {name!r} of X has dates or times, which are no numbers: make it one, such as days, "
-            f"(X[{name!r}] - X[{name!r}].min()) / pandas.Timedelta(days=1)."
+            f"Column {name!r} of X has dates or times, which are not numbers: make it a number, such as days since a "
+            "fixed date."
         )
 
 

@@ -135,10 +135,10 @@ class Grower:
             self._choose(self.varied[drawn])
 
     def ask_about_others(self) -> bool:
-        """Turn to features that the tree was not to ask about; return False if it might ask about all."""
-        if self.n_asked == len(self.data.n_bins) or not len(self.unasked):
+        """Turn to features that the tree has not asked about; return False if there are none."""
+        if not len(self.unasked):
             return False
-        # A tree asks about the same number of features; the last ones are among others.
+        # A tree asks about the same number of features: the last of them are filled up with others.
         others, self.unasked = self.unasked[: self.n_asked], self.unasked[self.n_asked :]
         again = np.setdiff1d(self.varied, others)[: self.n_asked - len(others)]
         self._choose(np.sort(np.concatenate([others, again])))

@@ -74,9 +74,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         What a tree sees: so many columns of random signs, drawn again every round, or a code of `outputcodes.codes`,
         drawn again if it is random. With at most this many classes the tree sees all gradients.
     max_features : float or "auto", default="auto"
-        The share of the features that a tree may ask about, drawn for each tree among those with more than one value,
-        and again if these offer no question; "auto" is half of all d, but at least 16 and at most the larger of 64 and
-        d^⅔.
+        The share of the features with more than one value that a tree may ask about, drawn for each tree; if these
+        offer no question, it goes on to the others. With all d features "auto" is half of them, but at least 16 and at
+        most the larger of 64 and d^⅔.
     max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional

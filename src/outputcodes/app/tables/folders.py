@@ -163,24 +163,11 @@ def _sample(found: _FirstPass, order: Sequence[str] | None, data: str | Path) ->
     """The sampled rows as a table whose kinds of columns are inferred from them."""
     import pandas as pd
 
-    frame: Any = pd.concat(_of_the_same_types(found.sampled), ignore_index=True)
+    # A part without any value in a column says nothing about its kind.
+    parts = [part.dropna(axis=1, how="all") for part in found.sampled]
+    frame: Any = pd.concat(parts, ignore_index=True).reindex(columns=found.sampled[0].columns)
     found.sampled.clear()
     return from_frame(frame.drop(columns=found.target), frame[found.target], order=order, source=data)
-
-
-def _of_the_same_types(parts: list[Any]) -> list[Any]:
-    """The parts of a table, where a column without any value in a part has the type that it has in the others."""
-    empty = [[str(name) for name in part.columns if not part[name].notna().any()] for part in parts]
-    types: dict[str, Any] = {}
-    for part, without in zip(parts, empty, strict=True):
-        for name in part.columns.drop(without):
-            # Whole numbers and booleans can't be missing.
-            usual = part[name].dtype
-            types.setdefault(name, {"i": "float64", "u": "float64", "b": "object"}.get(usual.kind, usual))
-    return [
-        part.astype({name: types[name] for name in without if name in types})
-        for part, without in zip(parts, empty, strict=True)
-    ]
 
 
 def _of_all_rows(schema: Schema, found: _FirstPass) -> Schema:

@@ -35,8 +35,10 @@ class BoostedTrees(SharedLearner):
 
     Parameters
     ----------
-    n_rounds, learning_rate, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features :
+    n_rounds, max_leaves, max_depth, min_rows, max_features, max_bins, categorical_features :
         As in `GradientBoost`, and so are `validation_fraction`, `n_iter_no_change` and `monitor`.
+    learning_rate : float, default=0.1
+        The factor of the Newton steps, at most 1.
     l2 : float or "auto", default="auto"
         The penalty on the values of leaves; "auto" is 1.
     sketch : int, default=6

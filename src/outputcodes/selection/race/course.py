@@ -216,13 +216,11 @@ class Course:
         The first lap may have gone by with compiling, and more time is left than was thought.
         """
         known = {self.family(one.entry) for one in self.standings.values()}
-        late = [one for one in self.entries() if self.family(one) not in known]
-        late = [one for one in late if one not in self._failed or one in self._stopped]
-        if not late or end == np.inf:
-            return there
-        self._failed -= self._stopped
-        self.departures = [one for one in self.departures if one.entry not in late]
+        late = [one for one in self.entries() if self.family(one) not in known and one not in self._failed]
         now = time.monotonic()
+        if not late or end == np.inf or end <= now:
+            return there
+        self.departures = [one for one in self.departures if one.entry not in late]
         return sorted([*there, *self.measure(late, lap, now + (end - now) / 2)], key=lambda one: one.key)
 
     def _whatever_it_takes(self, entries: list[Entry], lap: Lap) -> list[Standing]:

@@ -45,7 +45,11 @@ class ClusterWorkers:
         self._own = isinstance(cluster, str) and cluster == "local"
         try:
             self.client = self._connected(cluster, count)
-            self._sample = self._sent(data)
+            import cloudpickle
+
+            # Classes of the user's, which may be defined anywhere, are stored by value.
+            self._bytes = cloudpickle.dumps(data)
+            self._send()
             # Two hands each are no faster: a training has one thread.
             self.count = max(1, sum(self.client.ncores().values()))
         except BaseException:
@@ -82,13 +86,6 @@ class ClusterWorkers:
             raise ValueError(f"cluster={cluster!r} has no workers: start some, by `dask worker ADDRESS`.") from reason
         return client
 
-    def _sent(self, data: Field) -> Any:
-        import cloudpickle
-
-        # Classes of the user's, which may be defined anywhere, are stored by value.
-        self._bytes = cloudpickle.dumps(data)
-        return self.client.scatter(self._bytes, broadcast=True, hash=True)
-
     def run(self, tasks: deque[Task], last_start: float = np.inf, end: float = np.inf) -> Iterator[Trial]:
         """Yield the trials of tasks as they are done; none begins after `last_start`, and none is awaited after `end`.
 
@@ -121,7 +118,7 @@ class ClusterWorkers:
                         trial = future.result()
                     except Exception as reason:  # a training that breaks returns a trial: this is the cluster
                         if not isinstance(reason, KilledWorker) and attempts[task] < MOST_ATTEMPTS:
-                            self._send_again()
+                            self._send()
                             running[self._begun(task)] = task
                             continue
                         trial = Trial(task, failed=in_words(reason))
@@ -129,8 +126,11 @@ class ClusterWorkers:
         finally:
             self._give_up(running)
 
-    def _send_again(self) -> None:
-        """Send the sample to a worker that lives; the others fetch it there."""
+    def _send(self) -> None:
+        """Send the sample to a worker that lives; the others fetch it there.
+
+        Dask would try for ever to send it to all, if one of them has died and is still listed.
+        """
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
                 self.client.wait_for_workers(1, timeout=PATIENCE)
@@ -150,7 +150,7 @@ class ClusterWorkers:
             self.client.cancel(list(running), force=True)
             if self._own:
                 self.client.restart()
-                self._send_again()
+                self._send()
 
     def __enter__(self) -> Self:
         return self

@@ -78,12 +78,13 @@ class Race(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (k,)
     model_ : Blend
-        The winner, fitted to all rows; `model_.models` are pipelines.
+        The winner, fitted to all rows if there was time; `model_.models` are pipelines.
     winner_ : list of str
         What it consists of.
     chosen_ : {"best", "average", "substitute"}
-        Why: it was the best finalist, an average of finalists (which may have all of its weight on one) was clearly
-        better, or what was better could not be trained on all rows in time.
+        Why: it was the best finalist; an average of finalists, which may have all of its weight on one, was clearly
+        better; or the best could not be trained on all rows in time. The best also takes the place of an average that
+        could not be trained in time.
     n_rows_ : int
         The rows that it was trained on: all, unless there was no time for that.
     loss_, interval_ : float and tuple of float

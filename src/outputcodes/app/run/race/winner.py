@@ -72,19 +72,15 @@ def never_tested(table: Table, rows: Rows | None = None) -> list[str]:
     ["One row only: 'c'. It is trained on and never tested, so that the error says nothing about this class."]
     """
     some = slice(None) if rows is None else rows
-    target = table.target.iloc[some]
-    if table.group is not None:
-        counts = table.group.iloc[some].groupby(target).nunique()
-        alone = sorted(counts.index[counts == 1])
-        it, its = ("It is", "its") if len(alone) == 1 else ("They are", "their")
-        return (
-            [f"In one group only: {quoted(alone)}. {it} never trained on where {its} rows are tested."] if alone else []
-        )
-    counts = target.value_counts()
-    alone = sorted(counts.index[counts == 1])
-    it, this = ("It is", "this class") if len(alone) == 1 else ("They are", "these classes")
+    target, group = table.target.iloc[some], table.group
+    counts = target.value_counts() if group is None else group.iloc[some].groupby(target).nunique()
+    if not (alone := sorted(counts.index[counts == 1])):
+        return []
+    it, its, this = ("It is", "its", "this class") if len(alone) == 1 else ("They are", "their", "these classes")
+    if group is not None:
+        return [f"In one group only: {quoted(alone)}. {it} never trained on where {its} rows are tested."]
     note = f"{it} trained on and never tested, so that the error says nothing about {this}."
-    return [f"One row only: {quoted(alone)}. {note}"] if alone else []
+    return [f"One row only: {quoted(alone)}. {note}"]
 
 
 def named_contestants(names: Sequence[str] | None, k: int) -> list[str]:

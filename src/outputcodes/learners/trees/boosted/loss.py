@@ -39,7 +39,7 @@ class BoostedLoss:
     weight_unit : float
         What the given weights were multiplied by; so is the penalty.
     bound : float
-        So many times its diagonal bounds the Hessian, so that Newton steps with that can't overshoot.
+        So many times its diagonal bounds the Hessian at every point: Newton steps divide by that.
     """
 
     base: NDArray[np.float64]

@@ -43,7 +43,8 @@ class Multinomial(BoostedLoss):
         The rows that give the shares of the classes.
     """
 
-    # Σ w (diag(p) - p pᵀ) has the row sums 0: as much beside the diagonal as on it. With two classes it is exact.
+    # Σ w (diag(p) - p pᵀ) has the row sums 0: as much beside the diagonal as on it. With two classes
+    # the step is Newton's.
     bound: ClassVar[float] = 2.0
 
     def __init__(self, y: Rows, weight: NDArray[np.float64], k: int, rows: Rows) -> None:

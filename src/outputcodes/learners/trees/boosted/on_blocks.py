@@ -93,7 +93,9 @@ class BoostedRows:
     def growing(self, growth: Growth, partings: list[Question]) -> GrowingRows:
         """Return the rows in the order of leaves that were parted by these questions."""
         found = self.workplace.take()
-        if found is None or not found.serve(growth, partings):
+        if found is not None and not found.serve(growth, partings):
+            found = None  # its memory is free before the next one takes as much
+        if found is None:
             found = GrowingRows(growth, self.codes, self.rows, self.G, self.h)
         found.part(partings)
         return found
