@@ -59,8 +59,8 @@ def why_this_model(race: Race, trained: int) -> list[str]:
         notes.append(f"There was no time to train the model on all rows: it knows {race.n_rows_} of {trained}.")
     if best["rows"] < trained / 2:
         notes.append(
-            f"There was no time to measure the model with more than {best['rows']} of the {trained} training rows; with "
-            "more, it may be better."
+            f"There was no time to measure the model with more than {best['rows']} of the {trained} training rows; "
+            "with more, it may be better."
         )
     return notes
 
