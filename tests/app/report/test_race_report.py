@@ -42,6 +42,7 @@ def race():
             {"entry": "adaboost-mh", "rows": 2000, "loss": None, "why": "Training would take too long."},
         ],
         winner_=[row["name"] for row in standings],
+        n_rows_=120,
         model_=SimpleNamespace(weights=[0.75, 0.25]),
         standings_=standings,
         loss_=0.035,
