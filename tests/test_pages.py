@@ -83,3 +83,10 @@ def test_each_python_session_of_the_first_hour_stands_alone():
         defined = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
         defined |= {one.asname or one.name for one in imported}
         assert {node.id for node in names} <= defined
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "gallery").glob("*.py")), ids=lambda path: path.name)
+def test_a_title_in_the_gallery_is_underlined(path):
+    """The site is not built by the tests; Sphinx refuses a shorter line."""
+    title, line, *_ = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).splitlines()
+    assert line == "=" * len(title)

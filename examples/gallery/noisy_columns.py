@@ -1,6 +1,6 @@
 """
 Which decoder tolerates noisy columns?
-==================================
+======================================
 
 The margins of a trained code are disturbed more and more. Hamming decoding looks at signs only; decoding by a loss
 uses how far a margin is from zero.
