@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-haswell test-gpu test-oldest test-release check-wheels fuzz bench docs reproduce clean
+.PHONY: demo test test-haswell test-peers test-gpu test-oldest test-release check-wheels fuzz bench docs reproduce clean
 
 demo: .venv/installed
 	rm -rf demo
@@ -26,6 +26,12 @@ test-haswell: .venv/installed
 fuzz: N ?= 1000
 fuzz: .venv/installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzzing $(N) $(ARGS)
+
+# What needs LightGBM, XGBoost and CatBoost, which take part in races where they are installed.
+test-peers: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 tests/selection/test_race_boosters.py \
+		tests/selection/test_spaces.py tests/app/run/test_probable.py
 
 # The functions for a GPU; where there is none, it says that they were not tested.
 test-gpu: .venv/installed

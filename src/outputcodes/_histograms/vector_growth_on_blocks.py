@@ -92,9 +92,8 @@ class GrowingRows:
 
     def serve(self, growth: Growth, partings: list[Question]) -> bool:
         """Return whether these rows may be parted further, for a tree that asks about the same features."""
-        one, other = self.features, growth.features
-        same = one is other is None or (one is not None and other is not None and np.array_equal(one, other))
-        return same and self.n_parted <= len(partings)
+        asked = [None if some is None else some.tolist() for some in (self.features, growth.features)]
+        return asked[0] == asked[1] and self.n_parted <= len(partings)
 
     def part(self, partings: list[Question]) -> None:
         """Part leaves by the questions that come after those by which they were parted before."""

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline, make_union
@@ -228,3 +229,9 @@ def test_the_extra_is_named_where_it_is_missing():
 
 def test_arrays_are_one_input():
     assert list(onnx_inputs(np.zeros((2, 3)))) == ["X"]
+
+
+def test_the_weak_learner_of_a_booster_is_refused_as_such():
+    model = AdaBoostOC(2, estimator=LogisticRegression(), random_state=0).fit(*load_iris(return_X_y=True))
+    with pytest.raises(NotExportableError, match="LogisticRegression.* is the weak learner of a booster"):
+        to_onnx(model)

@@ -94,10 +94,14 @@ def _foreign(g: Graph, X: Value, fitted: Any) -> str:
     if isinstance(fitted, FittedSingleCall):
         fitted = fitted.fitted
     if isinstance(fitted, ForeignRounds):
-        inner = [getattr(one.hypothesis, "estimator", one.hypothesis) for one in fitted.rounds]
-        raise refuse(inner[0], "is the weak learner of a booster", "the stumps of the booster, estimator=None")
-    inner = fitted.estimators
-    raise refuse(inner[0], "is a column of another package and not linear in the features", "a learner of this package")
+        weak = fitted.rounds[0].hypothesis
+        raise refuse(
+            getattr(weak, "estimator", weak),
+            "is the weak learner of a booster",
+            "the stumps of the booster, estimator=None",
+        )
+    other = fitted.estimators[0]
+    raise refuse(other, "is a column of another package and not linear in the features", "a learner of this package")
 
 
 # What is linear in the features needs no line. To export another kind of columns, add its line.

@@ -32,6 +32,8 @@ from outputcodes.selection.race.trials import Field, Trial
 from outputcodes.selection.race.views import kinds_of, plain_table, with_counted_texts
 from outputcodes.selection.race.workers import Here, Workers
 
+# Why a model won.
+Chosen = Literal["best", "average", "substitute"]
 # The share of the time that is kept for the last trainings, on all rows.
 LAST_SHARE = 0.2
 # The share for the details that a recorder may want.
@@ -119,7 +121,7 @@ class Race(ClassifierMixin, BaseEstimator):
     """
 
     model_: Blend
-    chosen_: Literal["best", "average", "substitute"]
+    chosen_: Chosen
     curve_: list[dict[str, Any]]
     held_out_: tuple[Blend, Rows] | None
     held_out_probabilities_: tuple[Rows, NDArray[Any]] | None
@@ -218,8 +220,7 @@ class Race(ClassifierMixin, BaseEstimator):
 
     def _lead(self, course: Course, one: Standing, trial: Trial) -> None:
         """Be the classifier that is the best so far."""
-        self.chosen_ = "best"
-        self._set(course, [(one, 1.0, trial)], of_one(one.losses), one.losses, [one])
+        self._set(course, [(one, 1.0, trial)], "best", of_one(one.losses), one.losses, [one])
         course.recorder.leads(self, final=False)
 
     def _workers(self, data: Field, cluster: Any) -> Here | Workers | ClusterWorkers:
@@ -237,39 +238,40 @@ class Race(ClassifierMixin, BaseEstimator):
         estimate = of_best = loss_of_best(np.column_stack([one.losses for one in finalists]))
         finalists = finalists[:MOST_FINALISTS]
         weights, single = np.eye(len(finalists))[0], finalists[0]
-        self.chosen_ = "best"
+        chosen: Chosen = "best"
         losses, probabilities = single.losses, single.P
         if self.blend and len(finalists) > 1 and len(held_out) > 1:
             average = winning_average([one.P for one in finalists], y, fold, self.metric)
             if average is not None:
                 weights, probabilities = average.weights, average.P.astype(np.float32)
                 losses = losses_of(average.P, y, self.metric)
-                estimate, self.chosen_ = of_one(losses), "average"
+                estimate, chosen = of_one(losses), "average"
         members = [(one, float(w)) for one, w in zip(finalists, weights, strict=True) if w > 0]
         fitted = trained_on_all_rows(course, members, finalists, end)
         if [one for one, _, _ in fitted] != [one for one, _ in members]:
             # There was no time for it: what is there is another model.
             losses, probabilities = fitted[0][0].losses, fitted[0][0].P
-            self.chosen_ = "best" if fitted[0][0] is finalists[0] else "substitute"
-            estimate = of_best if self.chosen_ == "best" else of_one(losses)
+            chosen = "best" if fitted[0][0] is finalists[0] else "substitute"
+            estimate = of_best if chosen == "best" else of_one(losses)
         first, _, trial = fitted[0]
         if (fewer := with_fewer_rows(course, first, end)) is not None:
             before, own = (Point(one.lap.rows, one.loss) for one in (fewer, first))
             estimate = no_narrower(on_more_rows(estimate, before, own, trial.task.rows), losses)
-        self._set(course, fitted, estimate, losses, finalists)
+        self._set(course, fitted, chosen, estimate, losses, finalists)
         return fitted, probabilities
 
     def _set(
         self,
         course: Course,
         fitted: Fitted,
+        chosen: Chosen,
         estimate: Estimate,
         losses: NDArray[Any],
         finalists: list[Standing],
     ) -> None:
         """Set the attributes of a fitted race."""
         self.model_ = self._blend([trial.model for _, _, trial in fitted], fitted)
-        self.winner_ = [_name(one) for one, _, _ in fitted]
+        self.winner_, self.chosen_ = [_name(one) for one, _, _ in fitted], chosen
         self.n_rows_ = min(trial.task.rows for *_, trial in fitted)
         self.loss_, self.interval_ = estimate.loss, (estimate.low, estimate.high)
         self.losses_, self.finalist_losses_ = losses, np.column_stack([one.losses for one in finalists])
