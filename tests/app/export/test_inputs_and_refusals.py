@@ -233,5 +233,5 @@ def test_arrays_are_one_input():
 
 def test_the_weak_learner_of_a_booster_is_refused_as_such():
     model = AdaBoostOC(2, estimator=LogisticRegression(), random_state=0).fit(*load_iris(return_X_y=True))
-    with pytest.raises(NotExportableError, match="LogisticRegression.* is the weak learner of a booster"):
+    with pytest.raises(NotExportableError, match=r"LogisticRegression.* is the weak learner of a booster"):
         to_onnx(model)
