@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -218,6 +219,19 @@ def test_draws_that_offer_no_question_are_drawn_again(seed, blocks):
     np.testing.assert_array_equal(model.decision_function(X), everything.decision_function(X))
     learner = OutputCodeClassifier(BoostedTrees(**parameters), code="one-vs-all", random_state=seed).fit(data, y)
     assert learner.score(X, y) == 1
+
+
+@pytest.mark.parametrize("make", [GradientBoost, partial(OutputCodeClassifier, "boosted-trees", code="one-vs-all")])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_constant_features_change_nothing(make, blocks):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 40))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (X[:, 3] > 1)
+    wide = np.column_stack([X, np.zeros((500, 300)), np.full((500, 5), np.nan)])
+    few, many = (
+        make(random_state=0).fit(RowBlocks([data]) if blocks else data, y).decision_function(data) for data in (X, wide)
+    )
+    np.testing.assert_array_equal(few, many)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

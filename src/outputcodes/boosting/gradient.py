@@ -75,8 +75,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         drawn again if it is random. With at most this many classes the tree sees all gradients.
     max_features : float or "auto", default="auto"
         The share of the features with more than one value that a tree may ask about, drawn for each tree; if these
-        offer no question, it goes on to the others. With all d features "auto" is half of them, but at least 16 and at
-        most the larger of 64 and d^⅔.
+        offer no question, it goes on to the others. "auto" is half of d such features, but at least 16 and at most the
+        larger of 64 and d^⅔.
     max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles.
     categorical_features : list of int or mask of bool, optional
@@ -178,7 +178,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         strata = np.zeros_like(labels) if targets.multilabel else labels
         fraction = self.validation_fraction if known_forest is None else None  # those held out have joined
         width = len(targets.classes) if code is None else code.shape[1]
-        settings = checked_settings(self, 20.0 / width**2 if code is None else 1.0, *X.shape)
+        settings = checked_settings(self, 20.0 / width**2 if code is None else 1.0, len(labels))
         train, held = set_aside(np.arange(len(labels)), strata, fraction, seed)
         loss: BoostedLoss
         if code is None:

@@ -129,7 +129,7 @@ class BoostedTrees(SharedLearner):
         M = np.asarray(M)
         taken, L = effective_rows(y, M, weight, rows), M.shape[1]
         d = len(data.n_bins)
-        settings = checked_settings(self, 1.0, len(taken), d)
+        settings = checked_settings(self, 1.0, len(taken))
         if not is_whole(self.sketch, 1):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
         train, held = set_aside(taken, y, self.validation_fraction, seed)

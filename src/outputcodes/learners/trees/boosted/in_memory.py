@@ -54,7 +54,7 @@ class RoundsInMemory(Rounds):
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
         self.unread = Sketch(code, np.empty((n, m), np.float32), np.empty(n, np.float32))
         self.words = aligned_zeros(n, n_words(m), dtype=np.int64)
-        how: dict[str, Any] = {"share": self.settings.max_features, "n_threads": work.n_threads}
+        how: dict[str, Any] = {"share": work.share, "n_threads": work.n_threads}
         self.grower = Grower(work.data, rows, m, self.words.shape[1], leaves, occupied=work.occupied, **how)
         size = leaves, self.loss.lanes
         self.values = LeafValues(np.zeros(size, np.float32), np.ones(size, np.float32), np.empty(size, np.float32))
@@ -126,7 +126,7 @@ def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
     if earlier is not None:
         before = len(earlier.roots)
         work.loss.continue_from(earlier.base, earlier.scores(data.X))
-    work = replace(work, occupied=occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
-    if len(rows) * max(work.loss.lanes, n_sampled(work.settings.max_features, len(data.n_bins))) < NUMBERS_FOR_THREADS:
+    work = work.on_rows(occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
+    if len(rows) * max(work.loss.lanes, n_sampled(work.share, len(data.n_bins))) < NUMBERS_FOR_THREADS:
         work = replace(work, run=serially, n_threads=1)
     return RoundsInMemory(work, rows, watched, before)

@@ -111,7 +111,7 @@ class RoundsOnBlocks(Rounds):
         self.n_rows, self.n_watched, code = n_rows, n_watched, self._code(before)
         self.blocks, (self.sizes,) = blocks.step(_begun, work.loss, code, not n_watched, blocks.may_change)
         m, bins, settings = len(code), work.data.without_rows(), self.settings
-        how = {"share": settings.max_features, "occupied": work.occupied}
+        how = {"share": work.share, "occupied": work.occupied}
         self.grower = BlockGrower(bins, n_rows, blocks.ahead, m, n_words(m), settings.max_leaves, **how)
         self.watched = 0.0, 0.0
 
@@ -187,7 +187,7 @@ def rounds_on_blocks(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
     if earlier is not None:
         pieces = pieces.beside(data.stored.blocks, _continued, loss, earlier)
     (occupied,) = pieces.total(_occupied, data.offsets, combine=Combination(np.logical_or))
-    work = replace(work, loss=loss, occupied=occupied)
+    work = replace(work, loss=loss).on_rows(occupied)
     return RoundsOnBlocks(work, pieces, len(rows), len(watched), 0 if earlier is None else len(earlier.roots))
 
 

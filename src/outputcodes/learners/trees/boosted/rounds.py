@@ -78,7 +78,7 @@ def boost(
     l2, rate = min(settings.l2 * loss.weight_unit, LARGEST_L2) / loss.bound, settings.learning_rate / loss.bound
     settings = replace(settings, l2=l2, learning_rate=rate)
     with threads(n_jobs) as run:
-        work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs), np.zeros(0, bool))
+        work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs))
         if isinstance(data, BinnedBlocks):
             return _boost(rounds_on_blocks(work, rows, watched, earlier), bool(len(watched)))
         return _boost(rounds_in_memory(work, rows, watched, earlier), bool(len(watched)))

@@ -23,13 +23,13 @@ class Settings:
     max_depth: int
     min_rows: int
     l2: float
-    max_features: float
+    max_features: float | None  # None is `usual_share`, once it is known which features vary
     patience: int
     watch_error: bool
 
 
-def checked_settings(estimator: Any, l2: float, n: int = 1, d: int = 1) -> Settings:
-    """Return the settings of an estimator for n rows and d features, or raise ValueError.
+def checked_settings(estimator: Any, l2: float, n: int = 1) -> Settings:
+    """Return the settings of an estimator for n rows, or raise ValueError.
 
     Its `l2`, `max_leaves` and `max_features` may be "auto"; `l2` is then the given number.
     """
@@ -63,7 +63,7 @@ def checked_settings(estimator: Any, l2: float, n: int = 1, d: int = 1) -> Setti
         max_depth=np.iinfo(np.int64).max if depth is None else int(depth),
         min_rows=int(estimator.min_rows),
         l2=l2 if _is_auto(estimator.l2) else float(estimator.l2),
-        max_features=usual_share(d) if _is_auto(estimator.max_features) else float(estimator.max_features),
+        max_features=None if _is_auto(estimator.max_features) else float(estimator.max_features),
         patience=int(estimator.n_iter_no_change),
         watch_error=estimator.monitor == "error",
     )

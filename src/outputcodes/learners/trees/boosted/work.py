@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
+from outputcodes._histograms.occupied import varied_features
 from outputcodes._histograms.vector_growth import FIRST, LAST, Grower, Questions
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
 from outputcodes.learners.trees.boosted.loss import BoostedLoss
-from outputcodes.learners.trees.boosted.settings import Settings
+from outputcodes.learners.trees.boosted.settings import Settings, usual_share
 
 Floats = NDArray[np.float32]
 # Seeds the choice of features apart from that of sketches.
@@ -32,7 +33,15 @@ class Work:
     seed: int
     run: Run
     n_threads: int
-    occupied: NDArray[np.bool_]
+    occupied: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    share: float = 1.0
+
+    def on_rows(self, occupied: NDArray[np.bool_]) -> Work:
+        """Return the same for rows that occupy these bins, with the share of the features that a tree asks about."""
+        share = self.settings.max_features
+        if share is None:
+            share = usual_share(len(varied_features(self.data.offsets, occupied)))
+        return replace(self, occupied=occupied, share=share)
 
 
 class Rounds:
