@@ -10,7 +10,7 @@ from outputcodes._ground.passes import Blocks
 from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.working_files import mapped
 from outputcodes._histograms import binned_blocks, stumps
-from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost
+from outputcodes.boosting import AdaBoostMH, AdaBoostMO, AdaBoostMR, AdaBoostOC, SmoothBoost, _triples
 from outputcodes.training import RowBlocks
 
 X, y = load_digits(return_X_y=True)
@@ -35,6 +35,7 @@ BOOSTERS = [
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(stumps, "BLOCK_ROWS", 128)
+    monkeypatch.setattr(_triples, "ROWS_PER_BLOCK", 50)
 
 
 @pytest.fixture

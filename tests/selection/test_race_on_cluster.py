@@ -5,6 +5,8 @@ import signal
 import threading
 import time
 import warnings
+from collections import deque
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from sklearn.datasets import load_digits, load_iris
 
 from outputcodes.app.run import open_source, race_table
 from outputcodes.selection import Race
+from outputcodes.selection.race.on_cluster import ClusterWorkers
+from outputcodes.selection.race.trials import Task
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -84,3 +88,46 @@ def test_a_cluster_that_is_none_is_named():
         raced(X, y, 3)
     with warnings.catch_warnings(), pytest.raises(ValueError, match=r"127.0.0.1:1.*can't be reached"):
         raced(X, y, "tcp://127.0.0.1:1")
+
+
+class WithoutWorkers:
+    """Answers as a client of a cluster that loses every task, whose workers are gone after some samples were sent."""
+
+    def __init__(self, samples):
+        self.samples = samples
+
+    def wait_for_workers(self, n, timeout):
+        if not self.samples:
+            time.sleep(timeout)
+            raise TimeoutError("no worker has come")
+
+    def scatter(self, data, hash):
+        self.samples -= 1
+
+    def submit(self, function, *arguments, pure):
+        return LostFuture()
+
+    def ncores(self):
+        return {"worker": 3}
+
+    def cancel(self, futures, force):
+        pass
+
+
+class LostFuture:
+    def result(self):
+        raise OSError("the worker is gone")
+
+
+def test_a_race_whose_workers_are_all_gone_ends_in_time(monkeypatch):
+    monkeypatch.setattr(distributed, "wait", lambda running, **how: SimpleNamespace(done=set(running)))
+    client = WithoutWorkers(samples=3)
+    monkeypatch.setattr(ClusterWorkers, "_connected", lambda self, *given: client)
+    workers, tasks = ClusterWorkers(None, client, 1), [Task(None, fold, 10, None) for fold in range(4)]
+    start = time.monotonic()
+    trials = list(workers.run(deque(tasks), end=start + 0.5))
+    assert 0.4 < time.monotonic() - start < 5
+    # The sample is sent once at first, and once for every three tasks that are lost at a time.
+    assert client.samples == 0
+    assert sorted(trial.task.fold for trial in trials) == [0, 1, 2]
+    assert all("no worker has come" in trial.failed for trial in trials)

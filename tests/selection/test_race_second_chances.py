@@ -57,6 +57,9 @@ def test_families_that_a_lap_had_no_time_for_join_the_next_one(monkeypatch):
     assert ("decision-tree", 100) in reached
     assert set(rows["neighbours"]) == {60}
     there = [one for (_, lap), one in course.standings.items() if lap == laps[0]]
+    for left_out in [key for key in course.standings if key[0].contestant == "decision-tree"]:
+        del course.standings[left_out]
     known = dict(course.standings)
     assert course._with_left_out(there, laps[1], time.monotonic() - 1) == there
     assert course.standings == known
+    assert len(course._with_left_out(there, laps[1], time.monotonic() + 100)) == len(there) + 1

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
+from outputcodes._ground.validation import LARGEST_WEIGHT
 from outputcodes._ground.words import listed
 
 Array = NDArray[np.float64]
@@ -22,20 +23,22 @@ def class_weights(given: Any, classes: NDArray[Any], y: NDArray[np.intp], weight
     """
     if given is None:
         return None
-    if given != "balanced" and not isinstance(given, Mapping):
+    balanced = isinstance(given, str) and given == "balanced"
+    if not balanced and not isinstance(given, Mapping):
         raise ValueError(f"class_weight={given!r} must be 'balanced', a mapping from label to weight, or None.")
     present = np.unique(y)
     weights = np.ones(len(classes))
     try:
         weights[present] = compute_class_weight(given, classes=classes[present], y=classes[y], sample_weight=weight)
-    except ValueError as error:
-        unknown = [] if given == "balanced" else [label for label in given if label not in classes[present].tolist()]
+    except (TypeError, ValueError) as error:
+        unknown = [] if balanced else [label for label in given if label not in classes[present].tolist()]
         if not unknown:
-            raise
+            raise ValueError(f"class_weight={given!r} must hold positive numbers only.") from error
         raise ValueError(
-            f"class_weight has weights for {listed(map(repr, unknown))}, which no row has as its label; the labels are "
-            f"{listed(map(repr, classes[present].tolist()))}. Correct them, or leave them out."
+            f"class_weight has weights for {listed(map(repr, unknown))}, which no row that counts has as its label; "
+            f"the labels are {listed(map(repr, classes[present].tolist()))}. Correct them, or leave them out."
         ) from error
-    if not ((weights > 0) & np.isfinite(weights)).all():
-        raise ValueError(f"class_weight={given!r} must hold positive numbers only.")
+    if not ((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)).all():
+        limits = f"from {1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
+        raise ValueError(f"class_weight={given!r} must hold positive numbers only, {limits}.")
     return weights

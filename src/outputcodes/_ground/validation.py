@@ -204,7 +204,12 @@ def as_seed(random_state: Any) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(np.iinfo(np.int32).max))
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, an integer of at least 0, a RandomState or a Generator."
+        ) from error
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:
@@ -223,7 +228,10 @@ def check_weight(weight: ArrayLike | None, n_rows: int) -> Array | None:
     weight = at_hand(weight)
     if isinstance(weight, Number):
         weight = np.full(n_rows, weight)
-    checked = np.asarray(on_host(weight), dtype=np.float64)
+    try:
+        checked = np.asarray(on_host(weight), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("sample_weight must hold numbers only, one for each row.") from error
     if checked.ndim != 1:
         raise ValueError(f"sample_weight must be 1-dimensional, with one weight per row; its shape is {checked.shape}.")
     if checked.shape[0] != n_rows:

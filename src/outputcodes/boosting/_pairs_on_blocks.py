@@ -1,8 +1,8 @@
 """Weights over pairs (example, wrong class) whose rows are in blocks, and the best stump for a colouring.
 
-A pass updates the weights and sums their histograms, another one weighs the right and the wrong answers of the stump.
-The sums over pieces of `BLOCK_ROWS` rows, in their order, are those that `PairWeights` and `StumpLearner` take in
-memory.
+A pass updates the weights and sums their histograms, another one weighs the right and the wrong predictions of the
+stump. The sums over pieces of `BLOCK_ROWS` rows, in their order, are those that `PairWeights` and `StumpLearner` take
+in memory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CodedPairs(PairRows):
     columns: None = None
 
     def answers(self, asked: BinaryStump) -> tuple[Signs, tuple[float, float]]:
-        """Return the answers of a stump, and the weights of correct and of wrong ones."""
+        """Return the predictions of a stump, and the weights of correct and of wrong ones."""
         h = np.empty(len(self.y), dtype=np.int8)
         return h, answer(self.codes, self.V, 0, len(h), *asked, h)
 

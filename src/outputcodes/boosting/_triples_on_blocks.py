@@ -39,7 +39,7 @@ from outputcodes.boosting._triples import equal_shares, stretches
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
-# A hypothesis as it travels: what is asked, and the answers (3, k) on the left, on the right, and where it is missing.
+# A hypothesis as it travels: what is asked; the predictions (3, k) on the left, on the right, and where it is missing.
 Ranking = tuple[Question, Signs]
 
 
@@ -138,7 +138,7 @@ def _weighed(piece: WeighedTriples, asked: Ranking) -> Sums:
 
 
 def _answers(piece: WeighedTriples, asked: Ranking) -> Signs:
-    """The answers (n, k) of a hypothesis."""
+    """Return the predictions (n, k) of a hypothesis."""
     question, answers = asked
     sides = np.empty(len(piece.codes), dtype=np.intp)
     sides_of_rows(piece.codes, *question, sides)

@@ -126,7 +126,7 @@ def best_stump(
 ) -> tuple[Stump, BinaryStump] | None:
     """Return the first stump with the largest edge, given that of each feature and histogram(f) of the chosen one.
 
-    None if the largest edge is 0.
+    None if the largest edge is no more than rounding.
     """
     enough = edges.max() - 2 * TIE * total  # an error is ½ − edge/2
     if enough <= 0:

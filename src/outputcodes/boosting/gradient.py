@@ -78,12 +78,13 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         offer no question, it goes on to the others. "auto" is half of d such features, but at least 16 and at most the
         larger of 64 and d^⅔.
     max_bins : int, default=64
-        Features with more distinct values are cut into so many bins at quantiles.
+        Features with more distinct values are cut into so many bins at quantiles; at most 255. Rows count equally
+        there, whatever their weights. Each category has a bin, so that a feature has at most 255.
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order: they are split by subsets.
     validation_fraction : float or None, default=0.1
         The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
-        rounds on all rows follow. None runs all `n_rounds` on all rows.
+        rounds on all rows follow. None runs all `n_rounds` on all rows, as if every class has one row.
     n_iter_no_change : int, default=10
         Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
@@ -102,7 +103,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     n_rounds_ : int
     forest_ : BoostedForest
     history_ : dict
-        "loss" and "error" of the held-out rows after each round.
+        "loss" and "error" of the held-out rows after each round. Probabilities below 1e-7 count as 1e-7.
     feature_importances_ : ndarray of shape (d,)
 
     Examples
@@ -115,6 +116,8 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     >>> bool(model.score(X_test, y_test) > 0.95)
     True
     """
+
+    forest_: BoostedForest
 
     def __init__(
         self,
@@ -159,7 +162,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Boost on a sample. Rows of weight zero are left out."""
-        X = self._check_features(X, reset=not (self.warm_start and hasattr(self, "forest_")))
+        if hasattr(self, "forest_") and not self.warm_start:
+            del self.forest_  # should this fit fail, its features would not be those of the trees
+        X = self._check_features(X, reset=not hasattr(self, "forest_"))
         labels, targets, code = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(labels))
         weight = np.ones(len(labels)) if weight is None else weight
@@ -223,7 +228,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not is_whole(n_rounds, 1) or n_rounds > self.n_rounds:
-            raise ValueError(f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, its value in fit.")
+            raise ValueError(
+                f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the parameter n_rounds."
+            )
         first = copy.copy(self)
         first.n_rounds = n_rounds
         first.forest_ = self.forest_.first_rounds(n_rounds)
@@ -269,6 +276,11 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
             return self._lazily("predict_proba", X, self.classes_)
         P: Array = self._outputs(X, self._probabilities)
         return P
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows predicted correctly; for a multilabel y with all their labels."""
+        check_is_fitted(self)
+        return float(super().score(X, self.targets_.comparable(at_hand(y)), sample_weight))
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the class scores after each round."""
@@ -316,7 +328,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def _known_forest(self, targets: Targets) -> BoostedForest | None:
         """Return the trees to continue from."""
-        if not (self.warm_start and hasattr(self, "forest_")):
+        if not hasattr(self, "forest_"):
             return None
         if self.targets_.multilabel != targets.multilabel or not np.array_equal(self.classes_, targets.classes):
             raise ValueError(
@@ -360,6 +372,9 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         sets = label_sets(y)
         check_length(X, sets.numbers)
         return sets.numbers, sets.targets, sets.code
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from outputcodes._ground.text_features import MOST_CATEGORIES
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import fit_file, predict_file
+from outputcodes.app.tables import folders
 from outputcodes.selection import Race
 from outputcodes.selection.race.views import kinds_of
 
@@ -73,3 +75,28 @@ def test_a_race_reads_words(notes):
     y = pd.read_csv(notes)["class"].to_numpy()
     race = Race(None, contestants=["ridge", "decision-tree"], random_state=0).fit(frame[:1200], y[:1200])
     assert np.mean(race.predict(frame[1200:]) == y[1200:]) > 0.97
+
+
+def test_declared_categories_that_read_like_sentences_stay_categories(tmp_path):
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    places = pd.Categorical([f"the {chr(0x4E00 + i % 80)} of many places" for i in range(100)])
+    frame = pd.DataFrame({"place": places, "class": ["a", "b"] * 50})
+    frame.to_parquet(tmp_path / "places.parquet")
+    assert tables.read(tmp_path / "places.parquet").schema.names("category") == ["place"]
+    assert tables.read_blocks(tmp_path).schema.names("category") == ["place"]
+    frame.astype({"place": str}).to_parquet(tmp_path / "places.parquet")
+    assert tables.read(tmp_path / "places.parquet").schema.names("words") == ["place"]
+    assert tables.read_blocks(tmp_path).schema.names("words") == ["place"]
+
+
+def test_sentences_that_the_sample_takes_for_categories_are_words(tmp_path, monkeypatch):
+    """The first values of a folder are few; those of all rows are more than categories have."""
+    monkeypatch.setattr(folders, "SAMPLED_ROWS", 20)
+    rng = np.random.default_rng(0)
+    word = [*"abcdefghijklmnopqrstuvwxyz"]
+    notes = [f"the {' '.join(rng.choice(word, 3))} of many {i}" for i in range(2 * MOST_CATEGORIES)]
+    names = [f"N{i}" for i in range(2 * MOST_CATEGORIES)]
+    frame = pd.DataFrame({"note": notes, "name": names, "class": [f"c{i % 3}" for i in range(2 * MOST_CATEGORIES)]})
+    frame.to_csv(tmp_path / "notes.csv", index=False)
+    schema = tables.read_blocks(tmp_path).schema
+    assert (schema.names("words"), schema.names("text")) == (["note"], ["name"])

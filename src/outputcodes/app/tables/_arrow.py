@@ -33,9 +33,10 @@ def opened(path: Path) -> Any:
 def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
     """Return the chosen columns of an arrow table as a data frame of numbers, dates, text and ordered categories.
 
-    In a text file (`is_text`), bytes are text in another encoding.
+    In a text file (`is_text`), bytes are text in another encoding. The names of columns of declared categories without
+    an order, which become text, are in `attrs["declared"]`.
     """
-    pa = pyarrow()
+    pa, declared = pyarrow(), []
     table = table.select(request.chosen(table.schema.names, path))
     for place, field in enumerate(table.schema):
         kind = field.type
@@ -46,12 +47,16 @@ def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
         # An order of categories matters for labels, which are read whole.
         if pa.types.is_dictionary(kind) and kind.ordered and request.rows is None:
             continue
+        if pa.types.is_dictionary(kind):
+            declared.append(field.name)
         as_text = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or pa.types.is_time(kind)
         if as_text or pa.types.is_decimal(kind):
             cast = table.column(place).cast(pa.string() if as_text else pa.float64())
             table = table.set_column(place, field.name, cast)
     # The types that pandas stored in the file no longer apply.
-    return table.unify_dictionaries().to_pandas(date_as_object=False, ignore_metadata=True)
+    frame = table.unify_dictionaries().to_pandas(date_as_object=False, ignore_metadata=True)
+    frame.attrs["declared"] = declared
+    return frame
 
 
 def _of_bytes(path: Path, name: str, is_text: bool, is_needed: bool) -> errors.TableError:

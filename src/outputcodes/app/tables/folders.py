@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.row_sequence import RowBlocks, rows_per_block
-from outputcodes._ground.text_features import MOST_CATEGORIES
+from outputcodes._ground.text_features import MOST_CATEGORIES, are_sentences
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.files_in_order import FilesInOrder, table_files
 from outputcodes.app.tables.reading import Table, from_frame, target_of
@@ -64,10 +64,12 @@ class _FirstPass:
     sizes: list[int] = field(default_factory=list)
     values: dict[str, set[str]] = field(default_factory=dict)
     sampled: list[Any] = field(default_factory=list)
+    declared: set[str] = field(default_factory=set)
     every: int = 1
     unlabelled: int = 0
 
     def add(self, frame: Any) -> None:
+        self.declared.update(frame.attrs.get("declared", ()))
         text = as_text(frame[self.target])
         labelled = text.notna().to_numpy()
         self.unlabelled += int((~labelled).sum())
@@ -167,17 +169,20 @@ def _sample(found: _FirstPass, order: Sequence[str] | None, data: str | Path) ->
     parts = [part.dropna(axis=1, how="all") for part in found.sampled]
     frame: Any = pd.concat(parts, ignore_index=True).reindex(columns=found.sampled[0].columns)
     found.sampled.clear()
-    return from_frame(frame.drop(columns=found.target), frame[found.target], order=order, source=data)
+    declared = found.declared - {found.target}
+    return from_frame(
+        frame.drop(columns=found.target), frame[found.target], order=order, categorical=declared, source=data
+    )
 
 
 def _of_all_rows(schema: Schema, found: _FirstPass) -> Schema:
-    """The schema with the classes and categories of all rows; a column of too many values is left out, as text."""
+    """The schema with the classes and categories of all rows; a column of too many values is text."""
     classes = tuple(sorted(labels(_series(list(found.codes))).tolist()))
     columns = []
     for column in schema.columns:
         values = found.values.get(column.name, set())
         if column.kind == "category" and len(values) > MOST_CATEGORIES:
-            columns.append(Column(column.name, "text"))
+            columns.append(Column(column.name, "words" if are_sentences(sorted(values)) else "text"))
         elif column.kind == "category":
             columns.append(Column(column.name, "category", tuple(sorted(values))))
         else:

@@ -157,7 +157,8 @@ def read(
     features = frame.drop(columns=[name for name in (target, split, group) if name is not None])
     if absent := [name for name in categorical if name not in features]:
         raise errors.MissingColumnsError(f"{path} has no column {quoted(absent)}; it has {quoted(features)}.")
-    texts = [*categorical, *features.select_dtypes("category").columns]
+    declared = [*features.select_dtypes("category").columns, *frame.attrs.get("declared", ())]
+    texts = list(dict.fromkeys([*categorical, *(name for name in declared if name in features)]))
     features = features.assign(**{name: as_text(features[name]) for name in texts})
     parts = None if split is None else frame[split]
     table = from_frame(features, frame[target], split=parts, order=order, categorical=texts, schema=schema, source=path)

@@ -103,6 +103,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     True
     """
 
+    tree_: GrownTree
+
     def __init__(
         self,
         questions: Sequence[Literal["axis", "oblique", "sphere"]] = ("axis",),
@@ -132,6 +134,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree, and prune it; rows of weight zero are left out."""
+        if hasattr(self, "tree_"):
+            del self.tree_  # should this fit fail, its features would not be those of the tree
         X, labels, weight = self._check_data(X, y, sample_weight)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         mask = categorical_mask(self.categorical_features, X.shape[1])
@@ -245,6 +249,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
         if not (self.pruning in (None, "cv") or (isinstance(self.pruning, Real) and 0 <= self.pruning < np.inf)):
             raise ValueError(f"pruning={self.pruning!r} must be 'cv', a number of at least 0, or None.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

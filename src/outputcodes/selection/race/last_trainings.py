@@ -34,7 +34,7 @@ def trained_on_all_rows(
 
 
 def too_late(course: Course, finalists: list[Standing]) -> Fitted:
-    """Return the best finalist that takes a moment; if none does, the quickest on as many rows as it was measured on.
+    """Return the best finalist that trains in about a second, or else the quickest, on the rows it was measured on.
 
     It is trained in this process: another one may have been stopped, and takes seconds to start.
     """

@@ -27,9 +27,10 @@ MOST_ATTEMPTS = 5
 class ClusterWorkers:
     """Trains on a cluster, as many at a time as its workers have threads.
 
-    The sample goes to every worker once. A task whose worker is lost is computed again by another one; one that several
-    workers were lost with has failed. What runs when the time is over is given up: the workers of a cluster that was
-    started here are restarted, those of others end it by themselves, and its result is dropped.
+    The sample goes to one worker, and the others fetch it with their first task. A task whose worker is lost is
+    computed again by another one; one that several workers were lost with has failed. What runs when the time is over
+    is given up: the workers of a cluster that was started here are restarted, those of others end it by themselves, and
+    its result is dropped.
 
     Parameters
     ----------
@@ -111,6 +112,7 @@ class ClusterWorkers:
                     for task in running.values():
                         yield Trial(task, failed=STOPPED)
                     return
+                lost = []
                 for future in done:
                     task = running.pop(future)
                     attempts[task] += 1
@@ -118,26 +120,34 @@ class ClusterWorkers:
                         trial = future.result()
                     except Exception as reason:  # a training that breaks returns a trial: this is the cluster
                         if not isinstance(reason, KilledWorker) and attempts[task] < MOST_ATTEMPTS:
-                            self._send()
-                            running[self._begun(task)] = task
+                            lost.append(task)
                             continue
                         trial = Trial(task, failed=in_words(reason))
                     yield trial
+                if not lost:
+                    continue
+                try:
+                    self._send(end)
+                except (OSError, TimeoutError) as reason:  # no worker is left
+                    for task in [*lost, *running.values()]:
+                        yield Trial(task, failed=in_words(reason))
+                    return
+                running |= {self._begun(task): task for task in lost}
         finally:
             self._give_up(running)
 
-    def _send(self) -> None:
-        """Send the sample to a worker that lives; the others fetch it there.
+    def _send(self, end: float = np.inf) -> None:
+        """Send the sample to a worker that lives, if one comes before `end`; the others fetch it there.
 
         Dask would try for ever to send it to all, if one of them has died and is still listed.
         """
         for attempt in range(1, MOST_ATTEMPTS + 1):
             try:
-                self.client.wait_for_workers(1, timeout=PATIENCE)
+                self.client.wait_for_workers(1, timeout=max(0.01, min(PATIENCE, end - time.monotonic())))
                 self._sample = self.client.scatter(self._bytes, hash=False)
                 return
             except (OSError, TimeoutError):
-                if attempt == MOST_ATTEMPTS:
+                if attempt == MOST_ATTEMPTS or time.monotonic() >= end:
                     raise
 
     def _begun(self, task: Task) -> Any:

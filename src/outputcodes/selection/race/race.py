@@ -162,7 +162,7 @@ class Race(ClassifierMixin, BaseEstimator):
         recorder: Recorder | None = None,
         cluster: Any = None,
     ) -> Self:
-        """Run the race, and fit the winner to all rows.
+        """Run the race, and fit the winner to all rows if there is time.
 
         Parameters
         ----------

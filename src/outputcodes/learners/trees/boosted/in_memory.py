@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import serially
 from outputcodes._ground.lanes import aligned_zeros
-from outputcodes._histograms.occupied import occupied_bins
+from outputcodes._histograms.occupied import occupied_bins, varied_features
 from outputcodes._histograms.sampling import n_sampled
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
@@ -127,6 +127,7 @@ def rounds_in_memory(work: Work, rows: Rows, watched: Rows, earlier: BoostedFore
         before = len(earlier.roots)
         work.loss.continue_from(earlier.base, earlier.scores(data.X))
     work = work.on_rows(occupied_bins(data.codes, np.concatenate([rows, watched]), data.offsets))
-    if len(rows) * max(work.loss.lanes, n_sampled(work.share, len(data.n_bins))) < NUMBERS_FOR_THREADS:
+    n_asked = n_sampled(work.share, len(varied_features(data.offsets, work.occupied)))
+    if len(rows) * max(work.loss.lanes, n_asked) < NUMBERS_FOR_THREADS:
         work = replace(work, run=serially, n_threads=1)
     return RoundsInMemory(work, rows, watched, before)

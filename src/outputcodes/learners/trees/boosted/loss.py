@@ -13,6 +13,9 @@ from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
+# The smallest numbers of single precision with all digits.
+TINY = float(np.finfo(np.float32).tiny)
+LARGEST_POWER = 1000.0
 # What is done with leaves: add up the slopes of their rows, find the steps, take them.
 SUM, FIND, TAKE = 1, 2, 4
 
@@ -20,11 +23,13 @@ SUM, FIND, TAKE = 1, 2, 4
 def near_one(weight: NDArray[np.float64]) -> tuple[Floats, float]:
     """Return weights in single precision, and the power of two by which they were multiplied: the largest is about 1.
 
+    None becomes zero.
+
     >>> near_one(np.array([2.0**200, -(2.0**199)]))[0]
     array([ 1. , -0.5], dtype=float32)
     """
-    unit = 2.0 ** -float(np.round(np.log2(np.abs(weight).max())))
-    return (weight * unit).astype(np.float32), unit
+    unit = 2.0 ** min(-float(np.round(np.log2(np.abs(weight).max()))), LARGEST_POWER)
+    return (np.sign(weight) * np.maximum(np.abs(weight * unit), TINY)).astype(np.float32), unit
 
 
 class BoostedLoss:

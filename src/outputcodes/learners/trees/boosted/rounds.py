@@ -26,8 +26,8 @@ Rows = NDArray[np.intp]
 Floats = NDArray[np.float32]
 # Rounds on all rows after those that held some out, as a share of these.
 FINISH = 0.2
-# No leaf moves with this penalty, and its square is a number of single precision.
-LARGEST_L2 = 1e18
+# No leaf moves with the largest penalty, and its square is a number of single precision; so is half of the smallest.
+LEAST_L2, LARGEST_L2 = 1e-37, 1e18
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ def boost(
     rows all rounds are run.
     """
     # rate · g / (bound · h + l2), where the rounds compute rate · g / (h + l2).
-    l2, rate = min(settings.l2 * loss.weight_unit, LARGEST_L2) / loss.bound, settings.learning_rate / loss.bound
+    l2, rate = (
+        np.clip(settings.l2 * loss.weight_unit, LEAST_L2, LARGEST_L2) / loss.bound,
+        settings.learning_rate / loss.bound,
+    )
     settings = replace(settings, l2=l2, learning_rate=rate)
     with threads(n_jobs) as run:
         work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs))
