@@ -79,7 +79,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         larger of 64 and d^⅔.
     max_bins : int, default=64
         Features with more distinct values are cut into so many bins at quantiles; at most 255. Rows count equally
-        there, whatever their weights. Each category has a bin, so that a feature has at most 255.
+        there, whatever their weights. Each category has a bin.
     categorical_features : list of int or mask of bool, optional
         Features whose values, any numbers, have no order: they are split by subsets.
     validation_fraction : float or None, default=0.1
