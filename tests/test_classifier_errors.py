@@ -100,7 +100,8 @@ def test_learners_that_accept_missing_values_are_named():
 @pytest.mark.parametrize("make", [OutputCodeClassifier, GradientBoost])
 def test_a_label_of_class_weight_that_no_row_has_is_named(make):
     with pytest.raises(
-        ValueError, match=r"class_weight has weights for 7, which no row has as its label; the labels are 0, 1, 2\."
+        ValueError,
+        match=r"class_weight has weights for 7, which no row that counts has as its label; the labels are 0, 1, 2\.",
     ):
         make(class_weight={0: 2.0, 7: 3.0}).fit(X, y)
 

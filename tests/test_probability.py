@@ -194,6 +194,16 @@ def test_balanced_class_weights_are_scikit_learns():
     assert np.allclose(ours.fit(X[two], y[two]).margins(X)[:, 0], theirs.decision_function(X))
 
 
+@pytest.mark.parametrize("labels", [["0", "1", "2"], ["01", "2-4", "2"], [True, False, False]])
+def test_labels_that_look_like_other_numbers_have_their_own_weights(labels):
+    """scikit-learn's function takes "1" for 1."""
+    names = np.array(labels)[y]
+    given = dict(zip(labels, [1.0, 5.0, 5.0], strict=True))
+    model = OutputCodeClassifier(RidgeClassifier(), class_weight=given).fit(X, names)
+    by_row = OutputCodeClassifier(RidgeClassifier()).fit(X, names, sample_weight=np.array([1.0, 5.0, 5.0])[y])
+    np.testing.assert_allclose(model.margins(X), by_row.margins(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("code", ["all-pairs", "one-vs-all", "sparse"])
 def test_balanced_columns_are_balanced_estimators(code, weighted):

@@ -27,18 +27,30 @@ def class_weights(given: Any, classes: NDArray[Any], y: NDArray[np.intp], weight
     if not balanced and not isinstance(given, Mapping):
         raise ValueError(f"class_weight={given!r} must be 'balanced', a mapping from label to weight, or None.")
     present = np.unique(y)
-    weights = np.ones(len(classes))
-    try:
-        weights[present] = compute_class_weight(given, classes=classes[present], y=classes[y], sample_weight=weight)
-    except (TypeError, ValueError) as error:
-        unknown = [] if balanced else [label for label in given if label not in classes[present].tolist()]
-        if not unknown:
+    weights, labels = np.ones(len(classes)), classes[present]
+    if balanced:
+        weights[present] = compute_class_weight("balanced", classes=labels, y=classes[y], sample_weight=weight)
+    else:
+        found = _of_labels(given, labels.tolist())
+        try:
+            weights[present] = found
+        except (TypeError, ValueError) as error:
             raise ValueError(f"class_weight={given!r} must hold positive numbers only.") from error
-        raise ValueError(
-            f"class_weight has weights for {listed(map(repr, unknown))}, which no row that counts has as its label; "
-            f"the labels are {listed(map(repr, classes[present].tolist()))}. Correct them, or leave them out."
-        ) from error
     if not ((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)).all():
         limits = f"from {1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
         raise ValueError(f"class_weight={given!r} must hold positive numbers only, {limits}.")
     return weights
+
+
+def _of_labels(given: Mapping[Any, float], labels: list[Any]) -> list[Any]:
+    """Return the weight of each label, 1 where none is given.
+
+    scikit-learn's function takes "1" for 1, and does not find its weight.
+    """
+    unknown = [label for label in given if label not in labels]
+    if unknown and not all(label in given for label in labels):
+        raise ValueError(
+            f"class_weight has weights for {listed(map(repr, unknown))}, which no row that counts has as its label; "
+            f"the labels are {listed(map(repr, labels))}. Correct them, or leave them out."
+        )
+    return [given.get(label, 1.0) for label in labels]

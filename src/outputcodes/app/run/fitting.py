@@ -204,9 +204,13 @@ def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["bala
 def weights_of_classes(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"]) -> NDArray[np.float64]:
     """Return the weight of each class of a table."""
     classes = table.schema.classes
-    given = class_weight if isinstance(class_weight, str) else by_label(class_weight, classes, "class_weight")
-    weights: NDArray[np.float64] = compute_class_weight(given, classes=np.array(classes), y=table.target.to_numpy())
-    return weights
+    if isinstance(class_weight, str):
+        balanced: NDArray[np.float64] = compute_class_weight(
+            class_weight, classes=np.array(classes), y=table.target.to_numpy()
+        )
+        return balanced
+    given = by_label(class_weight, classes, "class_weight")
+    return np.array([given.get(label, 1.0) for label in classes], dtype=np.float64)
 
 
 def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_ROWS, **facts: Any) -> dict[str, Any]:
