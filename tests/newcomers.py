@@ -11,7 +11,7 @@ import numpy as np
 from outputcodes.codes import CODES, Code
 from outputcodes.decoders import DECODERS, Decoder
 from outputcodes.learners import LEARNERS, FittedColumns, SharedLearner
-from outputcodes.learners.shared import class_weights, effective_rows
+from outputcodes.learners.shared import effective_rows, entry_weights
 from outputcodes.losses import LOSSES, observe
 
 
@@ -50,7 +50,7 @@ class Means(SharedLearner):
         own = np.ones(len(seen)) if weight is None else weight[seen]
         members = own * (np.arange(len(M))[:, None] == y[seen])
         sums, totals = members @ data[seen], members.sum(axis=1)
-        share = class_weights(M, column_weight)
+        share = entry_weights(M, column_weight)
         plus, minus = ((share * (M == sign)).T @ sums / ((share * (M == sign)).T @ totals)[:, None] for sign in (1, -1))
         return TwoMeans((plus - minus).T, ((plus**2).sum(axis=1) - (minus**2).sum(axis=1)) / 2)
 

@@ -31,6 +31,7 @@ from outputcodes._ground.validation import (
     check_weight,
     validated,
 )
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes.codes import AllPairs, Code, OneVsAll, as_code, code_for, rows_by_label
 from outputcodes.decoders import Coupling, Decoder, Likelihood, as_decoder
 from outputcodes.decoders.classifier import decoder_for
@@ -181,6 +182,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
         super().set_params(**in_place_of_names(params, partial(getattr, self), objects))
         return self
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train every column of the code.
 
@@ -191,6 +193,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
             self.solve(self._pose(X, y, sample_weight, None, fit_params))
         return self
 
+    @whole_or_nothing
     def train(
         self,
         X: Any,
@@ -223,7 +226,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
                 "The estimator has neither decision_function nor predict_proba: its margins are ±1, and loss-based "
                 "decoding can see no more in them than decoder='hamming' does.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.read(posed, trained)
         return trained
@@ -256,8 +259,7 @@ class OutputCodeClassifier(FeatureAttributes, StreamingClassifier, MetaEstimator
     ) -> Posed:
         """Check the parameters and the sample, and return what is to be trained; nothing is trained.
 
-        Parameters as for `train`; `rows` are the rows to train on, among the rows of X that are prepared together, and
-        the classes are those of these rows.
+        Parameters as for `train`; `rows` are those that are trained and say what the classes are, among prepared ones.
         """
         return self._pose(X, y, sample_weight, like, fit_params, rows)
 

@@ -8,7 +8,7 @@ import pytest
 
 from outputcodes._ground.blocks import threads
 from outputcodes._histograms.binning import bin_features
-from outputcodes._histograms.questions import find_leaves
+from outputcodes._histograms.questions import find_leaves, goes_left
 from outputcodes._histograms.regions import fill, fill_four
 from outputcodes._histograms.vector_growth import Grower
 from outputcodes._histograms.vector_splits import SplitRules
@@ -164,6 +164,29 @@ def test_rows_find_their_leaves_by_codes_and_by_values(categories):
     reached = np.empty(40, np.intp)
     find_leaves(data.X, 0, nodes, reached)
     np.testing.assert_array_equal(leaves[reached], expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_a_leaf_has_no_rows_of_follows_the_larger_side(seed, sign):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 12, 60), rng.normal(size=60).round(1)])
+    data = bin_features(X, 255, np.array([True, False]))
+    G, h = sign * rng.normal(size=(60, 6)).astype(np.float32), np.ones(60, np.float32)
+    grower = Grower(data, np.arange(60), 6, 4, 8)
+    grower.grow(pack(G, h, np.empty((60, 4), np.int64)).words, SplitRules(1.0, 1), 100)
+    nodes, leaves, _ = grower.questions()
+    reached, absent = {0: np.arange(60)}, 0
+    for node in range(len(leaves)):  # children come after their parents
+        if leaves[node] >= 0:
+            continue
+        rows, f = reached[node], nodes.feature[node]
+        left = np.array([goes_left(X[i], node, nodes) for i in rows])
+        reached[nodes.left[node]], reached[nodes.left[node] + 1] = rows[left], rows[~left]
+        for value in {np.nan, 99.0, *np.unique(X[:, f])} - set(X[rows, f]) if f == 0 else [np.nan]:
+            assert goes_left(np.full(2, value), node, nodes) == (2 * left.sum() >= len(rows))
+            absent += 1
+    assert absent >= 10
 
 
 def test_a_share_of_the_features_is_asked_about():

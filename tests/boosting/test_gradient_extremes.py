@@ -1,30 +1,15 @@
-"""GradientBoost at the edges of what it accepts: huge weights, tiny penalties, and fits that fail."""
+"""Trees at the edges of what they accept: huge weights and limits, tiny penalties, and warm starts that fail."""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.exceptions import NotFittedError
 
 from outputcodes.boosting import GradientBoost
 from outputcodes.direct import DecisionTree
+from outputcodes.learners import ColumnTree
 
 X, y = load_iris(return_X_y=True)
-
-
-@pytest.mark.parametrize(
-    ("model", "parameters"),
-    [
-        (GradientBoost(5, random_state=0), {"n_rounds": 0}),
-        (GradientBoost(5, random_state=0), {"class_weight": {0: -1.0}}),
-        (DecisionTree(), {"categorical_features": [7]}),
-    ],
-)
-def test_a_fit_that_fails_leaves_no_trees_for_other_features(model, parameters):
-    model.fit(X, y)
-    with pytest.raises(ValueError, match=str(next(iter(parameters)))):
-        model.set_params(**parameters).fit(X[:, :2], y)
-    with pytest.raises(NotFittedError):
-        model.predict(X[:, :2])
 
 
 def test_a_warm_start_that_fails_keeps_its_trees():
@@ -43,6 +28,16 @@ def test_the_score_of_labels_of_either_sign():
     assert signed.score(X, 2 * Y - 1) == model.score(X, Y.astype(int)) > 0.9
 
 
+def test_a_new_category_has_about_the_share_of_its_class_whatever_its_label():
+    rng = np.random.default_rng(0)
+    category = rng.integers(0, 50, 3000)
+    y = (rng.random(3000) < np.clip(0.8 + 0.25 * rng.normal(size=50)[category], 0.02, 0.98)).astype(int)
+    for labels, of_y in ((y, 1), (1 - y, 0)):
+        model = GradientBoost(categorical_features=[0], random_state=0).fit(category[:, None], labels)
+        for new in (np.nan, 77.0):
+            assert abs(model.predict_proba([[new]])[0, of_y] - y.mean()) < 0.2
+
+
 EXTREME = [{"l2": 1e-60}, {"l2": 1e300}, {"max_depth": 10**30}, {"min_rows": 10**30}]
 
 
@@ -56,15 +51,41 @@ EXTREME = [{"l2": 1e-60}, {"l2": 1e300}, {"max_depth": 10**30}, {"min_rows": 10*
 @pytest.mark.parametrize("weight", [np.geomspace(1e-100, 1e100, 150), np.r_[1e100, np.ones(149)], np.full(150, 1e-310)])
 @pytest.mark.filterwarnings("ignore:GradientBoost found no question")
 def test_any_weight_penalty_and_limit_gives_probabilities(labels, parameters, weight):
-    P = GradientBoost(5, **parameters, random_state=0).fit(X, labels, weight).predict_proba(X)
+    model = GradientBoost(5, **parameters, random_state=0).fit(X, labels, weight)
+    P = model.predict_proba(X)
     assert np.isfinite(P).all()
     assert ((P >= 0) & (P <= 1)).all()
+    if "min_rows" in parameters:
+        assert model.n_rounds_ == 0
+    if parameters == {"l2": 1e300}:  # no leaf moves
+        np.testing.assert_array_equal(P, P[:1].repeat(len(P), axis=0))
 
 
-def test_limits_beyond_64_bits_are_those_of_64_bits():
-    far = GradientBoost(3, max_depth=10**30, random_state=0).fit(X, y)
-    without = GradientBoost(3, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(far.decision_function(X), without.decision_function(X))
+def scores(model, **parameters):
+    return model.set_params(**parameters).fit(X, y == 1).decision_function(X)
+
+
+@pytest.mark.parametrize("model", [GradientBoost(3, random_state=0), ColumnTree()])
+@pytest.mark.parametrize("far", [2**63, 10**30])
+def test_depths_beyond_64_bits_are_no_limit(model, far):
+    np.testing.assert_array_equal(scores(clone(model), max_depth=far), scores(clone(model), max_depth=None))
+
+
+@pytest.mark.parametrize("far", [2**63, 10**30])
+def test_regions_beyond_64_bits_are_not_split(far):
+    assert np.ptp(scores(ColumnTree(), min_region=far)) == 0
+    assert DecisionTree(min_region=far).fit(X, y).n_leaves_ == 1
+    assert DecisionTree(max_depth=far).fit(X, y).depth_ == DecisionTree().fit(X, y).depth_
+
+
+@pytest.mark.parametrize("small", [1e-101, 1e-150])
+def test_balanced_weights_make_up_for_small_weights_of_rows(small):
+    weight = np.where(y == 0, small, 1.0)
+    few = GradientBoost(3, class_weight="balanced", random_state=0).fit(X, y, weight)
+    plain = GradientBoost(3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(few.predict(X), plain.predict(X))
+    with pytest.raises(ValueError, match="scale sample_weight up"):
+        few.fit(X, y, np.where(y == 0, 1e-310, 1e90))
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,20 @@ def class_weights(given: Any, classes: NDArray[Any], y: NDArray[np.intp], weight
     present = np.unique(y)
     weights, labels = np.ones(len(classes)), classes[present]
     if balanced:
-        weights[present] = compute_class_weight("balanced", classes=labels, y=classes[y], sample_weight=weight)
-    else:
-        found = _of_labels(given, labels.tolist())
-        try:
-            weights[present] = found
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"class_weight={given!r} must hold positive numbers only.") from error
+        # They may be huge: times the weights of their rows, they are at most the sum of all weights.
+        with np.errstate(over="ignore"):
+            weights[present] = compute_class_weight("balanced", classes=labels, y=classes[y], sample_weight=weight)
+        if not np.isfinite(weights).all():
+            raise ValueError(
+                "class_weight='balanced' divides by the sums of sample_weight of the classes, and one of them is near "
+                "0: scale sample_weight up."
+            )
+        return weights
+    found = _of_labels(given, labels.tolist())
+    try:
+        weights[present] = found
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"class_weight={given!r} must hold positive numbers only.") from error
     if not ((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)).all():
         limits = f"from {1 / LARGEST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
         raise ValueError(f"class_weight={given!r} must hold positive numbers only, {limits}.")
@@ -47,7 +54,8 @@ def _of_labels(given: Mapping[Any, float], labels: list[Any]) -> list[Any]:
 
     scikit-learn's function takes "1" for 1, and does not find its weight.
     """
-    unknown = [label for label in given if label not in labels]
+    known = set(labels)
+    unknown = [label for label in given if label not in known]
     if unknown and not all(label in given for label in labels):
         raise ValueError(
             f"class_weight has weights for {listed(map(repr, unknown))}, which no row that counts has as its label; "

@@ -18,6 +18,8 @@ from outputcodes._histograms.costs import clear, region_cost
 from outputcodes._histograms.questions import goes_left
 from outputcodes._histograms.splits import find_axis
 
+LARGEST = int(np.iinfo(np.int64).max)
+
 
 class Rules(NamedTuple):
     """The cost of a region, and when it is not split."""
@@ -26,6 +28,11 @@ class Rules(NamedTuple):
     min_region: int
     least_gain: float
     max_depth: int
+
+
+def as_limit(value: int | None) -> int:
+    """Return a limit as a number that compiled code counts to; None is no limit."""
+    return LARGEST if value is None else min(int(value), LARGEST)
 
 
 class Growth(NamedTuple):

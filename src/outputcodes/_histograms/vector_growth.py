@@ -242,7 +242,7 @@ def go_on(features, words, m, rules, subsets, max_depth, large, splits, cuts, tr
         f = take_sides(features, m, leaf, rules, subsets, splits, tree, room)
         first, last = leaves[leaf, FIRST], leaves[leaf, LAST]
         middle = part_rows(tree.order, first, last, tree.spare, features.codes, np.uintp(f), tree.goes_left)
-        note_parts(features, leaf, middle, max_depth, splits, tree, room)
+        note_parts(features, leaf, middle, max_depth, subsets, splits, tree, room)
 
 
 @njit(**ENTRY, inline="always")
@@ -330,18 +330,25 @@ def take_sides(features, m, leaf, rules, subsets, splits, tree, room):  # type: 
 
 
 @njit(**ENTRY, inline="always")
-def note_parts(features, leaf, middle, max_depth, splits, tree, room):  # type: ignore[no-untyped-def]
-    """Note that a leaf was parted; the questions of both sides are then to be found, unless they are too deep."""
+def note_parts(features, leaf, middle, max_depth, subsets, splits, tree, room):  # type: ignore[no-untyped-def]
+    """Note that a leaf was parted; the questions of both sides are then to be found, unless they are too deep.
+
+    Missing values and categories that the leaf has no rows of follow the larger side.
+    """
     which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
     f, cut, side = which[leaf, 0], which[leaf, 1], which[leaf, 2]
     missing, first, last = features.n_bins[f], leaves[leaf, FIRST], leaves[leaf, LAST]
     node, slot, new, child = leaves[leaf, NODE], leaves[leaf, SLOT], heights[N_LEAVES], heights[N_NODES]
-    histogram, end = tree.histograms[slot], (features.offsets[f] + missing + 1) * len(room.total)
+    histogram, width, offset = tree.histograms[slot], len(room.total), features.offsets[f]
     n_left, n_right = middle - first, last - middle
+    # The last word of a bin has the count of its rows.
     missing_left = tree.goes_left[missing] != 0
-    if side >= -1 and histogram[end - 1] == 0:
-        # The last word has the count of rows: missing values that are still to come follow the larger side.
+    if histogram[(offset + missing + 1) * width - 1] == 0:
         missing_left = n_left >= n_right
+    if subsets is not None and side < -1:
+        for code in range(missing + 1):
+            if histogram[(offset + code + 1) * width - 1] == 0:
+                subsets[node, code] = n_left >= n_right
     nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3], nodes[node, 4] = f, cut, missing_left, child, -1
     tree.gains[node] = gains[leaf]
     heights[N_LEAVES], heights[N_NODES] = new + 1, child + 2

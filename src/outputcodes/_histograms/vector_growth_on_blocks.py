@@ -50,7 +50,7 @@ class Question(NamedTuple):
         return self[:2] == other[:2] and np.array_equal(self.goes_left, other.goes_left)
 
 
-class Growth(NamedTuple):
+class BlockGrowth(NamedTuple):
     """What pieces need to know of a tree: the features it asks about, None for all, their bins, and the units."""
 
     features: NDArray[np.int64] | None
@@ -64,7 +64,7 @@ class GrowingRows:
 
     Parameters
     ----------
-    growth : Growth
+    growth : BlockGrowth
     codes : ndarray of shape (n, d)
     rows : ndarray of uint32
         Those that the tree is grown on, ascending.
@@ -72,7 +72,9 @@ class GrowingRows:
         Gradients (n, m) and curvatures (n,).
     """
 
-    def __init__(self, growth: Growth, codes: NDArray[Any], rows: NDArray[np.uint32], G: Floats, h: Floats) -> None:
+    def __init__(
+        self, growth: BlockGrowth, codes: NDArray[Any], rows: NDArray[np.uint32], G: Floats, h: Floats
+    ) -> None:
         # What lies in files does so because not all of it fits into memory.
         empty: Callable[..., NDArray[Any]] = mapped_empty if is_mapped(codes) else np.empty
         self.features = growth.features
@@ -90,7 +92,7 @@ class GrowingRows:
         """How many leaves were parted."""
         return len(self.segments) - 1
 
-    def serve(self, growth: Growth, partings: list[Question]) -> bool:
+    def serve(self, growth: BlockGrowth, partings: list[Question]) -> bool:
         """Return whether these rows may be parted further, for a tree that asks about the same features."""
         asked = [None if some is None else some.tolist() for some in (self.features, growth.features)]
         return asked[0] == asked[1] and self.n_parted <= len(partings)
@@ -143,10 +145,10 @@ class BlockGrower(Grower):
         self.n_rows, self.ahead = n_rows, ahead
         self.partings: list[Question] = []
 
-    def growth(self, gradient_unit: float, curvature_unit: float) -> Growth:
+    def growth(self, gradient_unit: float, curvature_unit: float) -> BlockGrowth:
         """Return what pieces need to know of the next tree."""
         features = None if self.n_asked == len(self.data.n_bins) else self.chosen
-        return Growth(features, self.features.offsets, 1 / gradient_unit, 1 / curvature_unit)
+        return BlockGrowth(features, self.features.offsets, 1 / gradient_unit, 1 / curvature_unit)
 
     def grow_by(
         self,
@@ -178,7 +180,8 @@ class BlockGrower(Grower):
                 known |= {question.leaf: own for question, own in zip(questions, found, strict=True)}
             question, n_left = self._question(leaf, rules)
             self.partings.append(question)
-            note_parts(self.features, leaf, leaves[leaf, FIRST] + n_left, max_depth, self.splits, tree, room)
+            middle = leaves[leaf, FIRST] + n_left
+            note_parts(self.features, leaf, middle, max_depth, self.subsets, self.splits, tree, room)
 
     def _next_leaves(self, leaf: int, known: dict[int, Any], max_depth: int) -> list[int]:
         """Return a leaf and those that will be parted after it unless its sides, or theirs, gain more."""

@@ -47,6 +47,7 @@ from outputcodes._ground.validation import (
     take_rows,
     validated,
 )
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes._histograms.binning import check_bins
 from outputcodes.boosting.round_by_round import RoundByRound, Sample
 from outputcodes.boosting.weak import KeptRounds, Round, check_foreign
@@ -103,6 +104,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
         self.train(X, y, sample_weight)
         return self
 
+    @whole_or_nothing
     def train(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> TrainedCode:
         """Do what `fit` does and return the trained code, on which other decoders can be fitted without training."""
         problem, code = self._pose(X, y, sample_weight)
@@ -119,7 +121,7 @@ class Booster(FeatureAttributes, DecodingClassifier, BaseEstimator):
                 f"{type(self).__name__} kept no round, as no weak hypothesis is better than chance: it predicts the "
                 "most frequent class.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return trained
 

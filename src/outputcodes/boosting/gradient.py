@@ -32,6 +32,7 @@ from outputcodes._ground.validation import (
     n_rows_of,
     validated,
 )
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes._histograms.binned_blocks import bin_blocks
 from outputcodes._histograms.binning import bin_features, categorical_mask
 from outputcodes.codes import Code
@@ -84,7 +85,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         Features whose values, any numbers, have no order: they are split by subsets.
     validation_fraction : float or None, default=0.1
         The share of the rows that is held out, evenly over the classes, to find the number of rounds; a fifth as many
-        rounds on all rows follow. None runs all `n_rounds` on all rows, as if every class has one row.
+        rounds on all rows follow. None, or a sample with one row per class, holds out nothing and runs all `n_rounds`.
     n_iter_no_change : int, default=10
         Rounds without a smaller loss on the held-out rows after which these join.
     monitor : {"loss", "error"}, default="loss"
@@ -116,8 +117,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     >>> bool(model.score(X_test, y_test) > 0.95)
     True
     """
-
-    forest_: BoostedForest
 
     def __init__(
         self,
@@ -160,11 +159,10 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @whole_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Boost on a sample. Rows of weight zero are left out."""
-        if hasattr(self, "forest_") and not self.warm_start:
-            del self.forest_  # should this fit fail, its features would not be those of the trees
-        X = self._check_features(X, reset=not hasattr(self, "forest_"))
+        X = self._check_features(X, reset=not (self.warm_start and hasattr(self, "forest_")))
         labels, targets, code = self._check_targets(X, y)
         weight = check_weight(sample_weight, len(labels))
         weight = np.ones(len(labels)) if weight is None else weight
@@ -205,7 +203,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
                 "GradientBoost found no question that gains anything, and predicts the shares of the classes: features "
                 "may be constant, min_rows or l2 too large, or a few weights so large that no other row counts.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if known_forest is None:
             self.history_ = {"loss": boosted.losses, "error": boosted.errors}
@@ -229,7 +227,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not is_whole(n_rounds, 1) or n_rounds > self.n_rounds:
             raise ValueError(
-                f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the parameter n_rounds."
+                f"n_rounds={n_rounds!r} must be an integer from 1 to {self.n_rounds}, the parameter's value."
             )
         first = copy.copy(self)
         first.n_rounds = n_rounds
@@ -328,7 +326,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
 
     def _known_forest(self, targets: Targets) -> BoostedForest | None:
         """Return the trees to continue from."""
-        if not hasattr(self, "forest_"):
+        if not (self.warm_start and hasattr(self, "forest_")):
             return None
         if self.targets_.multilabel != targets.multilabel or not np.array_equal(self.classes_, targets.classes):
             raise ValueError(
@@ -372,9 +370,6 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
         sets = label_sets(y)
         check_length(X, sets.numbers)
         return sets.numbers, sets.targets, sets.code
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "forest_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

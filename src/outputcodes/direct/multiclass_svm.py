@@ -16,6 +16,7 @@ from outputcodes._ground import progress
 from outputcodes._ground.blocks import threads
 from outputcodes._ground.sizes import linear_scores, refuse_huge
 from outputcodes._ground.validation import as_seed, check_classes, check_n_jobs, check_targets, check_weight, validated
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes._kernel_machines.expansion import expand_new
 from outputcodes._kernel_machines.parameters import KernelParameters, check_kernel_parameters, gram_of
 from outputcodes._kernel_machines.spoc import SpocSolution, solve
@@ -130,6 +131,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the SVM. A sample weight multiplies C for its row."""
         self._check_parameters()
@@ -199,7 +201,7 @@ class MulticlassSVC(KernelParameters, ClassifierMixin, BaseEstimator):
                 f"{certificate.violation:.2g}, and the duality gap is {certificate.gap:.2g} of an objective of "
                 f"{certificate.value:.3g}. Raise max_iter, scale the features, or lower C.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _start(self, n: int, classes: NDArray[Any]) -> Array | None:

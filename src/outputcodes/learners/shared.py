@@ -151,7 +151,7 @@ def effective_rows(y: Rows, M: NDArray[np.int8], weight: Array | None, rows: Row
     return taking_part
 
 
-def class_weights(M: NDArray[np.int8], column_weight: Array | None) -> Array:
+def entry_weights(M: NDArray[np.int8], column_weight: Array | None) -> Array:
     """Return (k, L) weights of an example of class r in column s, apart from its own weight; 0 = absent."""
     present: Array = (M != 0).astype(np.float64)
     if column_weight is not None:

@@ -112,7 +112,7 @@ class Columns:
         return alpha
 
 
-def warn_of_constant_columns(columns: Columns, stacklevel: int = 4, labels: bool = False) -> None:
+def warn_of_constant_columns(columns: Columns, stacklevel: int = 5, labels: bool = False) -> None:
     """Warn about columns of a trained code that return a constant; in a multilabel problem they are `labels`."""
     constant = np.flatnonzero(~columns.live)
     if constant.size:

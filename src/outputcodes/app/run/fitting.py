@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.utils.class_weight import compute_class_weight
 
+from outputcodes._ground.class_weights import class_weights
 from outputcodes._ground.tree_code import TreeCode
 from outputcodes._ground.words import quoted
 from outputcodes._kernel_machines.device.backend import check_device
@@ -204,13 +204,11 @@ def class_shares(table: Table, class_weight: Mapping[Any, float] | Literal["bala
 def weights_of_classes(table: Table, class_weight: Mapping[Any, float] | Literal["balanced"]) -> NDArray[np.float64]:
     """Return the weight of each class of a table."""
     classes = table.schema.classes
-    if isinstance(class_weight, str):
-        balanced: NDArray[np.float64] = compute_class_weight(
-            class_weight, classes=np.array(classes), y=table.target.to_numpy()
-        )
-        return balanced
-    given = by_label(class_weight, classes, "class_weight")
-    return np.array([given.get(label, 1.0) for label in classes], dtype=np.float64)
+    given = class_weight if isinstance(class_weight, str) else by_label(class_weight, classes, "class_weight")
+    numbers = {label: number for number, label in enumerate(classes)}
+    weights = class_weights(given, np.array(classes), table.target.map(numbers).to_numpy(), None)
+    assert weights is not None  # as class_weight is not
+    return weights
 
 
 def training_summary(model: Pipeline, table: Table, *, most: int = SUMMARISED_ROWS, **facts: Any) -> dict[str, Any]:

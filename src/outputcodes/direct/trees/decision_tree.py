@@ -13,9 +13,10 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from outputcodes._ground.validation import as_seed, check_n_jobs, check_targets, check_weight, unknown_name, validated
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes._histograms.binning import categorical_mask
 from outputcodes._histograms.costs import ENTROPY, ERROR, GINI, KEARNS_MANSOUR
-from outputcodes._histograms.growth import Rules
+from outputcodes._histograms.growth import Rules, as_limit
 from outputcodes.direct.trees.growth import grow_tree
 from outputcodes.direct.trees.pruning import cross_validated_alpha, pruned, pruning_path
 from outputcodes.direct.trees.structure import GrownTree
@@ -103,8 +104,6 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
     True
     """
 
-    tree_: GrownTree
-
     def __init__(
         self,
         questions: Sequence[Literal["axis", "oblique", "sphere"]] = ("axis",),
@@ -132,10 +131,9 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree, and prune it; rows of weight zero are left out."""
-        if hasattr(self, "tree_"):
-            del self.tree_  # should this fit fail, its features would not be those of the tree
         X, labels, weight = self._check_data(X, y, sample_weight)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         mask = categorical_mask(self.categorical_features, X.shape[1])
@@ -215,8 +213,8 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
         return X[rows], labels[rows], weight[rows]
 
     def _grow(self, X: Array, y: Rows, weight: Array, categorical: NDArray[np.bool_]) -> GrownTree:
-        depth = np.iinfo(np.int64).max if self.max_depth is None else self.max_depth
-        rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain * weight.sum()), int(depth))
+        criterion, gain = CRITERIA[self.criterion], float(self.min_gain * weight.sum())
+        rules = Rules(criterion, as_limit(self.min_region), gain, as_limit(self.max_depth))
         return grow_tree(
             X,
             y,
@@ -249,9 +247,6 @@ class DecisionTree(ClassifierMixin, BaseEstimator):
             raise ValueError(f"min_gain={self.min_gain!r} must be a number of at least 0.")
         if not (self.pruning in (None, "cv") or (isinstance(self.pruning, Real) and 0 <= self.pruning < np.inf)):
             raise ValueError(f"pruning={self.pruning!r} must be 'cv', a number of at least 0, or None.")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "tree_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

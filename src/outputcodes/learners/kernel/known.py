@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from outputcodes._kernel_machines.expansion import Piece
 from outputcodes._kernel_machines.kernel_function import Kernel
 from outputcodes.learners.kernel.dual import ROUNDING, SolvedColumns
-from outputcodes.learners.shared import class_weights
+from outputcodes.learners.shared import entry_weights
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Bounded(NamedTuple):
     @property
     def cost(self) -> Array:
         """The costs (k, L) of classes; not kept, as they are as large as a code of many classes, in doubles."""
-        return self.C * class_weights(self.M, self.column_weight)
+        return self.C * entry_weights(self.M, self.column_weight)
 
     def differs_by_cost(self, other: Bounded) -> bool:
         """Return whether the costs are the only difference; each Gram matrix has a kernel object of its own."""

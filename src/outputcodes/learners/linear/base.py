@@ -18,7 +18,7 @@ from outputcodes._ground.stored_rows import StoredRows
 from outputcodes._ground.validation import take_rows
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.linear.rotation import Intercept, Rotation, rotated
-from outputcodes.learners.shared import SharedLearner, class_weights
+from outputcodes.learners.shared import SharedLearner, entry_weights
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -166,7 +166,7 @@ class LinearLearner(SharedLearner):
 
     def _costs(self, y: Rows, M: NDArray[np.int8], column_weight: Array | None, rows: Rows) -> Array:
         """Return (k, L) weights of the loss of an example of each class, apart from its own weight; 0 = absent."""
-        cost = self.C * class_weights(M, column_weight)
+        cost = self.C * entry_weights(M, column_weight)
         counted = np.bincount(y[rows], minlength=len(M)) > 0
         for sign in (+1, -1):
             lacks = ~((M == sign) & (cost > 0))[counted].any(axis=0)

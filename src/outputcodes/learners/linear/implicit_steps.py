@@ -30,7 +30,7 @@ from outputcodes.learners.linear.base import FittedLinear
 from outputcodes.learners.linear.metrics import Centre, DiagonalMetric, FullMetric, Metric
 from outputcodes.learners.linear.reservoir import Reservoir
 from outputcodes.learners.linear.rotation import Intercept
-from outputcodes.learners.shared import class_weights
+from outputcodes.learners.shared import entry_weights
 from outputcodes.learners.stream import Array, Matrix, Rows, Stream
 from outputcodes.losses import Loss
 
@@ -75,7 +75,7 @@ class ImplicitSteps(Stream):
 
     def add(self, X: Any, y: Rows, M: Matrix, weight: Array | None, column_weight: Array) -> None:
         """Take a step in every column for each few rows; columns that came late also see rows that came before them."""
-        X, cost = self._with_constant(self.learner._as_features(X)), self.learner.C * class_weights(M, column_weight)
+        X, cost = self._with_constant(self.learner._as_features(X)), self.learner.C * entry_weights(M, column_weight)
         own = np.ones(len(y)) if weight is None else weight
         self._grow(X, M)
         with threads(self.n_jobs) as run:

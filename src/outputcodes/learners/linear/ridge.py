@@ -24,7 +24,7 @@ from outputcodes.learners.linear.ridge_gradients import SMALL_RESIDUAL
 from outputcodes.learners.linear.ridge_parts import Parts
 from outputcodes.learners.linear.ridge_stream import RidgeStream
 from outputcodes.learners.linear.ridge_systems import ALWAYS_FACTORISED, Systems
-from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows, warn_unless_converged
+from outputcodes.learners.shared import SharedLearner, effective_rows, entry_weights, warn_unless_converged
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -158,7 +158,7 @@ class Ridge(SharedLearner):
         M, rows = np.asarray(M), effective_rows(y, np.asarray(M), weight, rows)
         self._check_alpha()
         systems = data.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
-        return self.solved(systems, M, class_weights(M, column_weight), data.centre, n_jobs)
+        return self.solved(systems, M, entry_weights(M, column_weight), data.centre, n_jobs)
 
     def stream(self, n_jobs: int | None = None, seed: int = 0) -> RidgeStream:
         """Return columns that learn from batches, exactly: after each, they are those of all rows so far."""
@@ -218,7 +218,7 @@ class Ridge(SharedLearner):
         # Leverages need the rows in memory.
         whole = Centred(data.X.joined(), data.centre) if isinstance(data.X, StoredRows) else data
         systems = whole.systems(y, len(M), weight, rows).with_alpha(float(self.alpha))
-        for group in systems.solve(M, class_weights(M, column_weight), n_jobs, leverage=True):
+        for group in systems.solve(M, entry_weights(M, column_weight), n_jobs, leverage=True):
             coef[:, group.columns], intercept[group.columns] = group.coef, group.intercept
             assert group.leverage is not None
             leverage[:, group.columns] = group.leverage[:, None]

@@ -13,7 +13,7 @@ from outputcodes.learners.base import FittedColumns
 from outputcodes.learners.linear.ridge_blocks import ClassRows, gram_of_rows, sums_of_classes
 from outputcodes.learners.linear.ridge_pairs import PairSolution
 from outputcodes.learners.linear.ridge_systems import MOST_GRAM_VALUES, Systems
-from outputcodes.learners.shared import class_weights
+from outputcodes.learners.shared import entry_weights
 from outputcodes.learners.stream import Array, Matrix, Rows, Stream
 
 # The key of the Gram matrix of all rows; those of classes are 0, 1, … An integer, too, so that a stream can be saved.
@@ -63,7 +63,7 @@ class RidgeStream(Stream):
     def columns(self, M: Matrix, column_weight: Array, live: Rows) -> FittedColumns:
         """Solve the columns on all rows so far."""
         systems = StreamSystems(self).with_alpha(float(self.learner.alpha))
-        weights = class_weights(M, column_weight)[:, live]
+        weights = entry_weights(M, column_weight)[:, live]
         fitted: FittedColumns = self.learner.solved(systems, M[:, live], weights, self.centre, self.n_jobs)
         return fitted
 

@@ -15,7 +15,7 @@ from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask
 from outputcodes.learners.base import FittedColumns
-from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+from outputcodes.learners.shared import SharedLearner, effective_rows, entry_weights
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.logistic import LogisticColumns
 from outputcodes.learners.trees.boosted.rounds import boost, set_aside
@@ -134,7 +134,7 @@ class BoostedTrees(SharedLearner):
             raise ValueError(f"sketch={self.sketch!r} must be an integer of at least 1.")
         train, held = set_aside(taken, y, self.validation_fraction, seed)
         weight = np.ones(len(y)) if weight is None else weight
-        columns = LogisticColumns(y, weight, class_weights(M, column_weight) * M, train)
+        columns = LogisticColumns(y, weight, entry_weights(M, column_weight) * M, train)
 
         def sketch(t: int) -> NDArray[np.float32]:
             return random_signs(L, int(self.sketch), np.random.default_rng((seed, t)), balanced=False)

@@ -19,11 +19,11 @@ from outputcodes._histograms.binning import Binned, bin_features, categorical_ma
 from outputcodes._histograms.column_growth import VALUES_PER_CALL, grow_column, start_growth, whole_weights
 from outputcodes._histograms.column_splits import Features, make_room
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
-from outputcodes._histograms.growth import Rules, is_final
+from outputcodes._histograms.growth import Rules, as_limit, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed
 from outputcodes._histograms.sampling import n_sampled
 from outputcodes._histograms.splits import FoundSplit
-from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+from outputcodes.learners.shared import SharedLearner, effective_rows, entry_weights
 from outputcodes.learners.trees.fitted_trees import FittedTrees
 from outputcodes.learners.trees.trees_on_blocks import trees_on_blocks
 
@@ -169,9 +169,9 @@ class ColumnTree(SharedLearner):
         M = np.asarray(M)
         self._check_parameters()
         rows = effective_rows(y, M, weight, rows)
-        signed = class_weights(M, column_weight) * M
-        n_asked, depth = n_sampled(self.max_features, len(data.n_bins)), self.max_depth or np.iinfo(np.int64).max
-        rules = Rules(CRITERIA[self.criterion], int(self.min_region), float(self.min_gain), int(depth))
+        signed = entry_weights(M, column_weight) * M
+        n_asked, criterion = n_sampled(self.max_features, len(data.n_bins)), CRITERIA[self.criterion]
+        rules = Rules(criterion, as_limit(self.min_region), float(self.min_gain), as_limit(self.max_depth))
 
         def own_seed(j: int) -> np.uint64:
             state: np.uint64 = np.random.SeedSequence((seed, j)).generate_state(1, np.uint64)[0]
@@ -181,17 +181,17 @@ class ColumnTree(SharedLearner):
             how = rules, n_asked, own_seed, COLUMNS_AT_A_TIME, n_jobs
             return self._joined(trees_on_blocks(data, y, weight, rows, signed, *how), len(data.n_bins))
         features = Features(data.codes, data.n_bins, data.offsets, data.low, data.high, data.categorical)
-        trees: list[GrowingTree] = []
+        trees: list[GrowingColumn] = []
 
-        def start(j: int) -> GrowingTree:
+        def start(j: int) -> GrowingColumn:
             own = signed[y[rows], j] * (1.0 if weight is None else weight[rows])
-            return GrowingTree(features, len(y), rows[own != 0], own[own != 0], rules, n_asked, own_seed(j))
+            return GrowingColumn(features, len(y), rows[own != 0], own[own != 0], rules, n_asked, own_seed(j))
 
         for first in range(0, M.shape[1], COLUMNS_AT_A_TIME):
             growing = over_blocks(start, range(first, min(first + COLUMNS_AT_A_TIME, M.shape[1])), n_jobs)
             trees += growing
             while growing:
-                over_blocks(GrowingTree.advance, growing, n_jobs)
+                over_blocks(GrowingColumn.advance, growing, n_jobs)
                 growing = [tree for tree in growing if not tree.finished]
                 progress.reached(len(trees) - len(growing), M.shape[1])
         return self._joined([(tree.nodes, tree.counts) for tree in trees], len(data.n_bins))
@@ -225,7 +225,7 @@ class ColumnTree(SharedLearner):
             raise ValueError(f"smoothing={self.smoothing!r} must be a positive number.")
 
 
-class GrowingTree:
+class GrowingColumn:
     """The tree of one column, growing or finished."""
 
     counts: Array

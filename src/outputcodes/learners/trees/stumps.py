@@ -22,7 +22,7 @@ from outputcodes._ground.validation import check_n_jobs
 from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
 from outputcodes.learners.base import Certificate
-from outputcodes.learners.shared import SharedLearner, class_weights, effective_rows
+from outputcodes.learners.shared import SharedLearner, effective_rows, entry_weights
 from outputcodes.learners.trees.fitted_stumps import FittedStumps
 from outputcodes.learners.trees.stump_block import StumpBlock, StumpColumns, StumpSample
 from outputcodes.learners.trees.stumps_on_blocks import StumpsOnBlocks
@@ -164,7 +164,7 @@ class BoostedStumps(SharedLearner):
         if init is not None and isinstance(data, BinnedBlocks):
             raise ValueError("init continues the rounds of rows in one array; blocks of rows start without it.")
         train, held = self._split(effective_rows(y, M, weight, rows), y, seed)
-        signed = class_weights(M, column_weight) * M
+        signed = entry_weights(M, column_weight) * M
         _check_two_sided(signed[np.unique(y[train])])
         known = None if init is None else init.truncated(self.n_rounds)
         stopped = np.zeros(L, dtype=bool) if known is None else known.stopped

@@ -128,8 +128,10 @@ class ClusterWorkers:
                     continue
                 try:
                     self._send(end)
-                except (OSError, TimeoutError) as reason:  # no worker is left
-                    for task in [*lost, *running.values()]:
+                except OSError as reason:  # no worker is left, and so nothing runs
+                    lost += running.values()
+                    running.clear()
+                    for task in lost:
                         yield Trial(task, failed=in_words(reason))
                     return
                 running |= {self._begun(task): task for task in lost}
@@ -146,7 +148,7 @@ class ClusterWorkers:
                 self.client.wait_for_workers(1, timeout=max(0.01, min(PATIENCE, end - time.monotonic())))
                 self._sample = self.client.scatter(self._bytes, hash=False)
                 return
-            except (OSError, TimeoutError):
+            except OSError:
                 if attempt == MOST_ATTEMPTS or time.monotonic() >= end:
                     raise
 

@@ -33,7 +33,7 @@ NUMBERS_AT_A_TIME = 1 << 19
 NUMBERS_FOR_THREADS = 1 << 18
 
 
-class GrownTree(NamedTuple):
+class UnsteppedTree(NamedTuple):
     """A tree whose steps are still to be taken: what it was grown on, and its size."""
 
     vectors: Vectors
@@ -48,7 +48,7 @@ class RoundsInMemory(Rounds):
     def __init__(self, work: Work, rows: Rows, watched: Rows, before: int) -> None:
         super().__init__(work, before)
         self.rows, self.watched = rows, watched
-        self.grown: GrownTree | None = None
+        self.grown: UnsteppedTree | None = None
         code, self.next_code = self._code(before), self._code(before + 1)
         n, m, leaves = len(work.data.codes), len(code), self.settings.max_leaves
         self.sketch = Sketch(code, np.zeros((n, m), np.float32), np.zeros(n, np.float32))
@@ -86,7 +86,7 @@ class RoundsInMemory(Rounds):
         self.grown, found = self.work.run(call, [self._grow, self._advance_watched])
         return found
 
-    def _grow(self) -> GrownTree:
+    def _grow(self) -> UnsteppedTree:
         """Grow the next tree."""
         settings, t = self.settings, self.number
         vectors = pack(self.sketch.G, self.sketch.h, self.words)
@@ -95,7 +95,7 @@ class RoundsInMemory(Rounds):
         while True:
             n_leaves = self.grower.grow(vectors.words, rules, settings.max_depth, self.work.run)
             if n_leaves > 1 or not self.grower.ask_about_others():
-                return GrownTree(vectors, n_leaves)
+                return UnsteppedTree(vectors, n_leaves)
 
     def _part_watched(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """Return the watched rows in the order of their leaves, and the segment of each leaf."""

@@ -21,9 +21,9 @@ SUM, FIND, TAKE = 1, 2, 4
 
 
 def near_one(weight: NDArray[np.float64]) -> tuple[Floats, float]:
-    """Return weights in single precision, and the power of two by which they were multiplied: the largest is about 1.
+    """Return weights in single precision, and the power of two by which they were multiplied.
 
-    None becomes zero.
+    The largest is about 1, unless all are below 1e-301, and a weight other than 0 never becomes 0.
 
     >>> near_one(np.array([2.0**200, -(2.0**199)]))[0]
     array([ 1. , -0.5], dtype=float32)

@@ -21,7 +21,7 @@ from outputcodes._ground.stored_rows import Part
 from outputcodes._histograms.binned_blocks import Codes
 from outputcodes._histograms.occupied import occupied_bins
 from outputcodes._histograms.vector_growth import N_NODES, BinnedFeatures, leaves_of_rows
-from outputcodes._histograms.vector_growth_on_blocks import BlockGrower, GrowingRows, Growth, Question
+from outputcodes._histograms.vector_growth_on_blocks import BlockGrower, BlockGrowth, GrowingRows, Question
 from outputcodes._histograms.vector_splits import SplitRules
 from outputcodes._histograms.vector_sums import n_words, sizes_of, units_of
 from outputcodes.learners.trees.boosted.forest import BoostedForest
@@ -90,7 +90,7 @@ class BoostedRows:
         scores, scale = (*loss.state, self.scale)[:2]
         return replace(self, scores=scores, scale=scale, workplace=Workplace(), **changed)
 
-    def growing(self, growth: Growth, partings: list[Question]) -> GrowingRows:
+    def growing(self, growth: BlockGrowth, partings: list[Question]) -> GrowingRows:
         """Return the rows in the order of leaves that were parted by these questions."""
         found = self.workplace.take()
         if found is not None and not found.serve(growth, partings):
@@ -147,7 +147,7 @@ class RoundsOnBlocks(Rounds):
         """Return rounds that follow these, on all rows, those that were watched included."""
         return type(self)(self.work, self.blocks, self.n_rows + self.n_watched, 0, self.number)
 
-    def _leaf_values(self, growth: Growth) -> LeafValues:
+    def _leaf_values(self, growth: BlockGrowth) -> LeafValues:
         """Return the Newton steps of all leaves."""
         partings, settings = self.grower.partings, self.settings
         steps, curvature, *factors = self.blocks.total(_slopes, self.loss, growth, partings)
@@ -230,7 +230,7 @@ def _begun(
     return piece.moved(own, G=sketch.G, h=sketch.h), (sizes_of(sketch.G, sketch.h),)
 
 
-def _histograms(piece: BoostedRows, growth: Growth, partings: list[Question], questions: list[Question]) -> Sums:
+def _histograms(piece: BoostedRows, growth: BlockGrowth, partings: list[Question], questions: list[Question]) -> Sums:
     """(questions, words): the histograms of the smaller sides of some leaves."""
     growing = piece.growing(growth, partings)
     found = aligned_zeros(len(questions), int(growth.offsets[-1]) * growing.words.shape[1], dtype=np.int64)
@@ -240,7 +240,7 @@ def _histograms(piece: BoostedRows, growth: Growth, partings: list[Question], qu
     return (found,)
 
 
-def _slopes(piece: BoostedRows, loss: BoostedLoss, growth: Growth, partings: list[Question]) -> Sums:
+def _slopes(piece: BoostedRows, loss: BoostedLoss, growth: BlockGrowth, partings: list[Question]) -> Sums:
     """(leaves, lanes) twice or thrice: the sums of slopes in all leaves."""
     growing = piece.growing(growth, partings)
     values = LeafValues(*np.zeros((3, len(growing.segments), loss.lanes), np.float32))
@@ -251,7 +251,7 @@ def _slopes(piece: BoostedRows, loss: BoostedLoss, growth: Growth, partings: lis
     return (*sums, values.factors) if loss.asks_for_classes else sums
 
 
-def _first_rows(piece: BoostedRows, growth: Growth, partings: list[Question], k: int) -> Sums:
+def _first_rows(piece: BoostedRows, growth: BlockGrowth, partings: list[Question], k: int) -> Sums:
     """(leaves, k): the first row of each class in each leaf."""
     growing = piece.growing(growth, partings)
     found = np.full((len(growing.segments), k), NOWHERE)
@@ -263,7 +263,7 @@ def _first_rows(piece: BoostedRows, growth: Growth, partings: list[Question], k:
 def _advanced(
     piece: BoostedRows,
     loss: BoostedLoss,
-    growth: Growth,
+    growth: BlockGrowth,
     partings: list[Question],
     features: BinnedFeatures,
     tree: tuple[NDArray[np.int64], NDArray[np.bool_] | None],

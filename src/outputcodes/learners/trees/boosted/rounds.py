@@ -75,11 +75,8 @@ def boost(
     rows all rounds are run.
     """
     # rate · g / (bound · h + l2), where the rounds compute rate · g / (h + l2).
-    l2, rate = (
-        np.clip(settings.l2 * loss.weight_unit, LEAST_L2, LARGEST_L2) / loss.bound,
-        settings.learning_rate / loss.bound,
-    )
-    settings = replace(settings, l2=l2, learning_rate=rate)
+    l2 = min(max(settings.l2 * loss.weight_unit, LEAST_L2), LARGEST_L2)
+    settings = replace(settings, l2=l2 / loss.bound, learning_rate=settings.learning_rate / loss.bound)
     with threads(n_jobs) as run:
         work = Work(loss, data, sketch, settings, seed, run, effective_n_jobs(n_jobs))
         if isinstance(data, BinnedBlocks):

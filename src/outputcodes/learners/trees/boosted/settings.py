@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from outputcodes._histograms.growth import as_limit
+
 LEAST = {"n_rounds": 1, "max_leaves": 2, "min_rows": 1, "n_iter_no_change": 1}
-LARGEST = int(np.iinfo(np.int64).max)
 # Rows per leaf of the automatic number of leaves, and its bounds.
 ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 200, 16, 100
 
@@ -61,8 +62,8 @@ def checked_settings(estimator: Any, l2: float, n: int = 1) -> Settings:
         learning_rate=float(estimator.learning_rate),
         # With one row per leaf, nothing is left to part.
         max_leaves=usual_leaves(n) if _is_auto(estimator.max_leaves) else min(int(estimator.max_leaves), max(n, 2)),
-        max_depth=LARGEST if depth is None else min(int(depth), LARGEST),
-        min_rows=min(int(estimator.min_rows), LARGEST),
+        max_depth=as_limit(depth),
+        min_rows=as_limit(estimator.min_rows),
         l2=l2 if _is_auto(estimator.l2) else float(estimator.l2),
         max_features=None if _is_auto(estimator.max_features) else float(estimator.max_features),
         patience=int(estimator.n_iter_no_change),
