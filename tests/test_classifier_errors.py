@@ -83,6 +83,8 @@ def test_parameters(parameters, message):
         ((X, [np.nan, *[0.0, 1.0] * 74, 0.0]), "y has missing labels"),
         ((X, np.array([np.nan, *"ab" * 74, "a"], dtype=object)), "y has missing labels"),
         ((X, pd.Series([pd.NA, *"ab" * 74, "a"], dtype="string")), "y has missing labels"),
+        ((X, np.array(["a", 1, 2] * 50, dtype=object)), "y has text beside other labels"),
+        ((X, np.array([1, "a", 2] * 50, dtype=object)), "y has text beside other labels"),
     ],
 )
 def test_data(data, message):

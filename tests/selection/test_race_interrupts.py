@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pathlib
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -105,3 +107,28 @@ def test_other_threads_have_nothing_to_hold_back():
     thread.start()
     thread.join()
     assert done == [signal.default_int_handler]
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/stat").exists(), reason="no /proc: other processes are not seen")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_processes_of_a_race_end_with_it_however_it_ends(number, tmp_path):
+    """They hold its output open: what reads it would wait for ever."""
+    training = tmp_path / "training"
+    command = [sys.executable, "-c", RACE.replace('"w").close()', '"a").write(f"{os.getpid()} ")') + FIT, str(training)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while not training.exists() or not training.read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    limit = time.monotonic() + 60
+    while any(map(is_alive, training.read_text().split())):
+        assert time.monotonic() < limit
+        time.sleep(0.05)

@@ -166,6 +166,10 @@ def check_targets(estimator: Any, X: Any, y: Any) -> NDArray[Any]:
     labels: NDArray[Any] = column_or_1d(on_host(y), warn=True)
     if any_missing(labels):
         raise ValueError(MISSING_LABELS)
+    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+        raise ValueError(
+            "y has text beside other labels, which have no common order: use one type, as in y.astype(str)."
+        )
     check_length(X, labels)
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)

@@ -72,21 +72,25 @@ def test_killed_and_resumed(run, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups: Ctrl-C is not tried")
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_ends_the_race_and_its_processes(run, fruit, tmp_path, keyboard, jobs):
-    """As a terminal sends it: to all processes of the group, at any moment of the race."""
-    out = tmp_path / "out"
+@pytest.mark.parametrize(("jobs", "number"), [("1", "SIGINT"), ("2", "SIGINT"), ("2", "SIGTERM")])
+def test_ctrl_c_or_sigterm_ends_the_race_and_its_processes(run, fruit, tmp_path, keyboard, jobs, number):
+    """Ctrl-C as a terminal sends it, to all processes of the group; SIGTERM to the first one."""
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
     words = ("compare", fruit, "--out", out, "--jobs", jobs)
-    process = subprocess.Popen([*COMMAND, *map(str, words)], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    how = {"start_new_session": True, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([*COMMAND, *map(str, words)], env=os.environ | {"TMPDIR": str(temporary)}, **how)
     results = out / "results.jsonl"
     while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 6):
         time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGINT)
+    (os.killpg if number == "SIGINT" else os.kill)(process.pid, getattr(signal, number))
     # It takes a second; a busy machine takes longer, and a hang forever.
     _, errors = process.communicate(timeout=100)
-    assert process.returncode == 130
-    assert f"The results so far are in {out}: --resume continues them" in errors
+    assert process.returncode == 128 + getattr(signal, number)
+    if number == "SIGINT":
+        assert f"The results so far are in {out}: --resume continues them" in errors
     assert "Traceback" not in errors
+    assert not list(temporary.rglob("sample"))
     for _ in range(1000):
         try:
             os.killpg(process.pid, 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -13,4 +15,10 @@ def main() -> None:
         if (missing.name or "").startswith("outputcodes"):
             raise
         sys.exit(f"The command line needs {missing.name}: pip install 'outputcodes[cli]'")
+    # Like Ctrl-C, it leaves no temporary files and no processes behind.
+    signal.signal(signal.SIGTERM, _end)
     app()
+
+
+def _end(number: int, frame: Any) -> None:
+    sys.exit(128 + number)

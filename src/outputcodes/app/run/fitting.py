@@ -138,8 +138,8 @@ def fit_file(
         return _saved(raced, summary, table, out)
     if time_limit is not None:
         raise ValueError(
-            f"time_limit={time_limit} (--time-limit) is for the race, which runs where nothing of the model is named: "
-            "leave it out."
+            f"time_limit={time_limit} (--time-limit) is for the race, which runs if no learner, code, decoder, "
+            "probability, class weight or parameter is given: leave it out."
         )
     how: dict[str, Any] = {"rows": len(table.target), "seed": seed, "n_jobs": n_jobs}
     how |= {"probability": probability, "class_weight": class_weight, "params": params, "device": device}

@@ -1,4 +1,4 @@
-"""Ctrl-C while processes start and end: held back where it would leave a process that nobody ends."""
+"""Ctrl-C and SIGTERM while processes start and end: held back where they would leave a process that nobody ends."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ PATIENCE = 2.0
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is done; processes that start in it never hear of it.
+    """Hold Ctrl-C and requests to end back until the block is done; processes that start in it never hear of Ctrl-C.
 
     Interrupted while it starts a process, loky leaves it without the thread that ends it, and Python waits for it
     forever when it exits.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if threading.current_thread() is not threading.main_thread() or None in before.values():
         # Signals are the main thread's.
         yield
         return
     came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append(number))
     # A child inherits what its parent blocks. What comes meanwhile arrives when it is no longer blocked.
     blocks = hasattr(signal, "pthread_sigmask")
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else set()
@@ -36,11 +37,13 @@ def held_back() -> Iterator[None]:
     finally:
         if blocks:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-        if came and callable(before):
-            before(came[0], None)
-        elif came and before is signal.SIG_DFL:
-            signal.raise_signal(signal.SIGINT)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, handler in before.items():
+            if number in came and callable(handler):
+                handler(number, None)
+            elif number in came and handler is signal.SIG_DFL:
+                signal.raise_signal(number)
 
 
 def end_processes(pids: Collection[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -139,7 +140,7 @@ class _Worker:
         from loky import ProcessPoolExecutor
 
         self._pool = ProcessPoolExecutor(
-            1, env=os.environ | ONE_THREAD | NO_RESTARTS, initializer=_leave_interrupts_to_others
+            1, env=os.environ | ONE_THREAD | NO_RESTARTS, initializer=_follow, initargs=(os.getpid(),)
         )
         self.started: Future[int] = self._pool.submit(_read_first, self.path)
 
@@ -161,9 +162,17 @@ class _Worker:
         self._pool.shutdown(wait=False, kill_workers=True)
 
 
-def _leave_interrupts_to_others() -> None:
-    """Let the process that asked for the work decide what Ctrl-C means."""
+def _follow(parent: int) -> None:
+    """Let the process that asked for the work decide what Ctrl-C means, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "getppid"):
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 _samples: dict[str, Field] = {}

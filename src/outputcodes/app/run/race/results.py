@@ -52,7 +52,9 @@ def why_this_model(race: Race, trained: int) -> list[str]:
     """Return sentences on what is unusual about the winner of a race that had so many rows."""
     (name, *others), best, notes = race.winner_, race.standings_[0], []
     if race.chosen_ == "average" and not others:
-        notes.append(f"An average of finalists was clearly better than the best: all of its weight is on {name}.")
+        notes.append(
+            f"The choice of an average ended with all weight on {name}, clearly better than the best finalist."
+        )
     if race.chosen_ == "substitute":
         notes.append(f"{best['name']} was best, and could not be trained on all rows in time: the model is {name}.")
     if race.n_rows_ < trained:
@@ -72,6 +74,7 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     """
     scale, unit = (1, "") if race.metric == "log-loss" else (100, " %")
     low, high = race.interval_
+    metric = "balanced error" if race.metric == "balanced" else race.metric
     notes = []
     if len(race.winner_) > 1:
         parts = zip(race.winner_, race.model_.weights, strict=True)
@@ -83,14 +86,14 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     # because it is there.
     corrected = ", corrected for being the best of several" if race.chosen_ == "best" else ""
     notes.append(
-        f"Expected {race.metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
+        f"Expected {metric} of the model on new rows: {scale * race.loss_:.4g}{unit} ({scale * low:.4g} to "
         f"{scale * high:.4g}{unit}){corrected}."
     )
     if tested is not None:
         assert tested.losses is not None
         low, high = (tested.error, tested.error) if tested.interval is None else tested.interval
         notes.append(
-            f"{race.metric.capitalize()} on the {len(tested.losses)} test rows, which had no part in the race: "
+            f"{metric.capitalize()} on the {len(tested.losses)} test rows, which had no part in the race: "
             f"{scale * tested.error:.4g}{unit} ({scale * low:.4g} to {scale * high:.4g}{unit})."
         )
     # The winner may have had no time for another lap.
