@@ -27,7 +27,7 @@ from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.stumps import fill_histograms
 from outputcodes.boosting import AdaBoostMH, AdaBoostMO
-from outputcodes.boosting._compiled_stumps import CONFIDENT
+from outputcodes.boosting._compiled.stumps import CONFIDENT
 from outputcodes.boosting._shared_stumps import ColumnWeights
 from outputcodes.codes import as_code
 

@@ -20,7 +20,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from outputcodes._ground.blocks import serially
 from outputcodes._histograms.binning import bin_features
 from outputcodes.boosting import AdaBoostOC, SmoothBoost
-from outputcodes.boosting._compiled_pairs import scale_by_colour, sum_by_colour
+from outputcodes.boosting._compiled.pairs import scale_by_colour, sum_by_colour
 from outputcodes.boosting._pairs import PairWeights
 from outputcodes.boosting.binary_weak import StumpLearner
 from outputcodes.boosting.colourings import random_colouring

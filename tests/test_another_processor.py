@@ -12,7 +12,7 @@ import numba
 import pytest
 
 from outputcodes._histograms.stumps import score_cuts, sum_sides
-from outputcodes.boosting._compiled_stumps import weigh_triples
+from outputcodes.boosting._compiled.stumps import weigh_triples
 
 AS_HASWELL = Path(__file__).resolve().parent.parent / ".ci" / "as_haswell.py"
 MATRIX, VECTOR, SIGNS = numba.float64[:, ::1], numba.float64[::1], numba.int8[:, ::1]

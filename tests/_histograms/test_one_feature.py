@@ -8,9 +8,9 @@ import pytest
 
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.questions import goes_left
-from outputcodes._histograms.vector_growth import Grower
-from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import high, low, n_words, pack
+from outputcodes._histograms.vectors.growth import Grower
+from outputcodes._histograms.vectors.splits import SplitRules
+from outputcodes._histograms.vectors.sums import high, low, n_words, pack
 from outputcodes.direct.trees import DecisionTree
 from outputcodes.learners import BoostedStumps, ColumnTree
 

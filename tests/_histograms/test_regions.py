@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from outputcodes._histograms import column_growth
 from outputcodes._histograms.binning import bin_features
-from outputcodes._histograms.column_growth import whole_weights
+from outputcodes._histograms.columns import growth as column_growth
+from outputcodes._histograms.columns.growth import whole_weights
 from outputcodes._histograms.regions import fill, fill_two_signs
-from outputcodes._histograms.vector_sums import n_words, pack, pack_six, pack_words, sizes_of
+from outputcodes._histograms.vectors.sums import n_words, pack, pack_six, pack_words, sizes_of
 from outputcodes.learners import ColumnTree
 
 N = 300

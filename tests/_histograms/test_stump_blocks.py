@@ -8,7 +8,7 @@ from outputcodes._ground.lanes import LANES, aligned_zeros
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.stumps import Part, by_block_and_class, fill_histograms, make_histogram_room, runs_of
-from outputcodes.boosting._compiled_stumps import fill_signed
+from outputcodes.boosting._compiled.stumps import fill_signed
 from outputcodes.learners import BoostedStumps
 
 N, K, BLOCK = 230, 3, 50

@@ -10,9 +10,9 @@ from outputcodes._ground.blocks import threads
 from outputcodes._histograms.binning import bin_features
 from outputcodes._histograms.questions import find_leaves, goes_left
 from outputcodes._histograms.regions import fill, fill_four
-from outputcodes._histograms.vector_growth import Grower
-from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import high, low, n_words, pack
+from outputcodes._histograms.vectors.growth import Grower
+from outputcodes._histograms.vectors.splits import SplitRules
+from outputcodes._histograms.vectors.sums import high, low, n_words, pack
 
 
 def sample(m, seed, categories=False):

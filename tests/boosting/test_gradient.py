@@ -12,8 +12,8 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.metrics import log_loss
 
 from outputcodes import GradientBoost, OutputCodeClassifier, codes
-from outputcodes._histograms import vector_growth
 from outputcodes._histograms.binning import bin_features
+from outputcodes._histograms.vectors import growth as vector_growth
 from outputcodes.boosting import gradient
 from outputcodes.learners import BoostedTrees
 from outputcodes.learners.trees.boosted import forest, in_memory

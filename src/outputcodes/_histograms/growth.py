@@ -2,7 +2,7 @@
 
 The examples of a node are orders[f, first:last], sorted by feature f for each f, missing values last; splitting a node
 keeps both sides sorted. Growth can be interrupted and continued: the regions still to be split are on a stack.
-`column_growth` grows trees on binned features in the same way.
+`columns.growth` grows trees on binned features in the same way.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 For every bin of every feature, a histogram has the sum of a row vector over the rows of a region. The entries are whole
 numbers, whose sums are exact: a histogram does not depend on the order of the rows, on blocks or on threads, and the
-histogram of a sibling is a difference without rounding. All trees on binned features stand on it: `vector_growth`
-with packed gradients, `column_growth` with the weights of two signs.
+histogram of a sibling is a difference without rounding. All trees on binned features stand on it: `vectors`
+with packed gradients, `columns` with the weights of two signs.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.choosing import without_noise
-from outputcodes.boosting._compiled_pairs import scale_by_colour, sum_by_colour, weigh_classes
+from outputcodes.boosting._compiled.pairs import scale_by_colour, sum_by_colour, weigh_classes
 
 Rows = NDArray[np.intp]
 Array = NDArray[np.float64]

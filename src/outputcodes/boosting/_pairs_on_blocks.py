@@ -19,7 +19,7 @@ from outputcodes._ground.choosing import TIE
 from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
-from outputcodes.boosting._compiled_binary_stump import answer, edges_of_sums, sum_bins
+from outputcodes.boosting._compiled.binary_stump import answer, edges_of_sums, sum_bins
 from outputcodes.boosting._pair_rows import PairRows, first_pairs, phi_of
 from outputcodes.boosting._pairs import Scale, Split
 from outputcodes.boosting.binary_weak import HISTOGRAM_VALUES, BinaryStump, Coloured, best_stump

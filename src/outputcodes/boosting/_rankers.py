@@ -12,7 +12,7 @@ from outputcodes._ground.choosing import TIE
 from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
-from outputcodes.boosting._compiled_stumps import RANKING
+from outputcodes.boosting._compiled.stumps import RANKING
 from outputcodes.boosting._shared_stumps import ColumnWeights, lane_blocks, question_of, without_blocks
 from outputcodes.boosting._triples import TripleWeights
 from outputcodes.boosting._triples_on_blocks import Ranking, TripleWeightsOnBlocks

@@ -23,7 +23,7 @@ from outputcodes._histograms.stumps import (
     make_histogram_room,
     runs_of,
 )
-from outputcodes.boosting._compiled_stumps import (
+from outputcodes.boosting._compiled.stumps import (
     ABSTAINING,
     fill_signed,
     reweight_sides,

@@ -19,7 +19,7 @@ from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import Part, fill_histograms, make_histogram_room
-from outputcodes.boosting._compiled_stumps import ABSTAINING, reweight_sides, score_histograms, weigh_sides
+from outputcodes.boosting._compiled.stumps import ABSTAINING, reweight_sides, score_histograms, weigh_sides
 from outputcodes.boosting._shared_stumps import (
     ColumnWeights,
     Question,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run, sum_in_order
-from outputcodes.boosting._compiled_stumps import reweight_triples, weigh_triples
+from outputcodes.boosting._compiled.stumps import reweight_triples, weigh_triples
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]

@@ -18,7 +18,7 @@ from outputcodes._ground.passes import Blocks, Sums
 from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks, Codes
 from outputcodes._histograms.stumps import Part, make_histogram_room
-from outputcodes.boosting._compiled_stumps import (
+from outputcodes.boosting._compiled.stumps import (
     RANKING,
     fill_signed,
     reweight_triples,

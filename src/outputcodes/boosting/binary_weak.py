@@ -13,7 +13,7 @@ from outputcodes._histograms import stumps
 from outputcodes._histograms.binned_blocks import BinnedBlocks
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.stumps import MANY_BINS
-from outputcodes.boosting._compiled_binary_stump import answer, first_cut, largest_edges, sum_bins
+from outputcodes.boosting._compiled.binary_stump import answer, first_cut, largest_edges, sum_bins
 from outputcodes.boosting.round_by_round import Sample
 from outputcodes.boosting.weak import Foreign, Hypothesis, Stump, fit_foreign, stump_at
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.blocks import Run
 from outputcodes._ground.choosing import TIE
 from outputcodes._histograms.stumps import LEAST_ERROR
-from outputcodes.boosting._compiled_stumps import ABSTAINING, CONFIDENT, DISCRETE
+from outputcodes.boosting._compiled.stumps import ABSTAINING, CONFIDENT, DISCRETE
 from outputcodes.boosting._stumps_on_blocks import column_weights
 from outputcodes.boosting.base import Booster
 from outputcodes.boosting.round_by_round import Sample

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from outputcodes import OutputCodeClassifier
 from outputcodes._ground.passes import Blocks
 from outputcodes._ground.working_files import is_mapped
-from outputcodes._histograms import column_growth_on_blocks
+from outputcodes._histograms.columns import growth_on_blocks
 from outputcodes.learners import ColumnTree
 from outputcodes.learners.trees import trees_on_blocks
 from outputcodes.training import RowBlocks
@@ -35,7 +35,7 @@ BUDGETS = {"scarce": (0, 1, 1), "histograms": (0, 1 << 22, 1 << 24), "both": (50
 def set_budget(monkeypatch, budget):
     names = ("REGION_BYTES", "PASS_BYTES", "KEPT_BYTES")
     for name, value in zip(names, BUDGETS[budget] or (), strict=BUDGETS[budget] is not None):
-        monkeypatch.setattr(column_growth_on_blocks, name, value)
+        monkeypatch.setattr(growth_on_blocks, name, value)
 
 
 def parts(features=X):

@@ -6,7 +6,7 @@ import pytest
 from clusters import killing, watched_passes
 from digits_in_blocks import WEIGHT, X, dask_rows, y
 from outputcodes import OutputCodeClassifier
-from outputcodes._histograms import column_growth_on_blocks
+from outputcodes._histograms.columns import growth_on_blocks
 from outputcodes.learners import ColumnTree
 
 pytest.importorskip("dask.array", reason="needs the extra dask")
@@ -30,7 +30,7 @@ def same(one, other):
 )
 @pytest.mark.parametrize("region_bytes", [0, 1 << 20], ids=["histograms", "rows"])
 def test_the_trees_are_those_of_an_array(client, monkeypatch, learner, code, weight, region_bytes):
-    monkeypatch.setattr(column_growth_on_blocks, "REGION_BYTES", region_bytes)
+    monkeypatch.setattr(growth_on_blocks, "REGION_BYTES", region_bytes)
     there, here = (
         OutputCodeClassifier(learner, code=code, random_state=0).fit(data, y, sample_weight=weight)
         for data in (dask_rows(), X)
@@ -40,7 +40,7 @@ def test_the_trees_are_those_of_an_array(client, monkeypatch, learner, code, wei
 
 
 def test_killed_workers_change_nothing(client, monkeypatch):
-    monkeypatch.setattr(column_growth_on_blocks, "REGION_BYTES", 0)
+    monkeypatch.setattr(growth_on_blocks, "REGION_BYTES", 0)
     model = OutputCodeClassifier(ColumnTree(), code="one-vs-all", random_state=0)
     expected = model.fit(X, y)
     with killing(client, np.random.default_rng(0)) as killed:
@@ -52,7 +52,7 @@ def test_killed_workers_change_nothing(client, monkeypatch):
 def test_what_passes_through_the_client_does_not_grow_with_the_rows(client, monkeypatch):
     """Twice the same rows give the same trees: as many bytes are sent and received in each pass."""
     passes = watched_passes(monkeypatch)
-    monkeypatch.setattr(column_growth_on_blocks, "REGION_BYTES", 0)
+    monkeypatch.setattr(growth_on_blocks, "REGION_BYTES", 0)
     found = []
     for times in (1, 2):
         passes.clear()

@@ -16,8 +16,8 @@ from outputcodes._ground.row_sequence import RowBlocks
 from outputcodes._ground.validation import unknown_name
 from outputcodes._histograms.binned_blocks import BinnedBlocks, bins_of_blocks
 from outputcodes._histograms.binning import Binned, bin_features, categorical_mask, check_bins
-from outputcodes._histograms.column_growth import VALUES_PER_CALL, grow_column, start_growth, whole_weights
-from outputcodes._histograms.column_splits import Features, make_room
+from outputcodes._histograms.columns.growth import VALUES_PER_CALL, grow_column, start_growth, whole_weights
+from outputcodes._histograms.columns.splits import Features, make_room
 from outputcodes._histograms.costs import ENTROPY, GINI, KEARNS_MANSOUR
 from outputcodes._histograms.growth import Rules, as_limit, is_final
 from outputcodes._histograms.questions import Nodes, empty_nodes, trimmed

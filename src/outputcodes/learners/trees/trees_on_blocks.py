@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import row_blocks, threads
 from outputcodes._histograms.binned_blocks import BinnedBlocks
-from outputcodes._histograms.column_growth import unit_exponent
-from outputcodes._histograms.column_growth_on_blocks import ColumnOnBlocks
-from outputcodes._histograms.column_rows import Replies, Reply, advanced, column_rows
+from outputcodes._histograms.columns.growth import unit_exponent
+from outputcodes._histograms.columns.growth_on_blocks import ColumnOnBlocks
+from outputcodes._histograms.columns.rows import Replies, Reply, advanced, column_rows
 from outputcodes._histograms.growth import Rules
 from outputcodes._histograms.questions import Nodes
 

@@ -19,9 +19,9 @@ from outputcodes._ground.blocks import serially
 from outputcodes._ground.lanes import aligned_zeros
 from outputcodes._histograms.occupied import occupied_bins, varied_features
 from outputcodes._histograms.sampling import n_sampled
-from outputcodes._histograms.vector_growth import Grower
-from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import Vectors, n_words, pack
+from outputcodes._histograms.vectors.growth import Grower
+from outputcodes._histograms.vectors.splits import SplitRules
+from outputcodes._histograms.vectors.sums import Vectors, n_words, pack
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 from outputcodes.learners.trees.boosted.work import ASKED, Rounds, Work

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from outputcodes._histograms.vector_growth import GrowingTree
+from outputcodes._histograms.vectors.growth import GrowingTree
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch
 
 Rows = NDArray[np.intp]

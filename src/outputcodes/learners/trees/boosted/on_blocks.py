@@ -20,10 +20,10 @@ from outputcodes._ground.passes import Blocks, Combination, Sums
 from outputcodes._ground.stored_rows import Part
 from outputcodes._histograms.binned_blocks import Codes
 from outputcodes._histograms.occupied import occupied_bins
-from outputcodes._histograms.vector_growth import N_NODES, BinnedFeatures, leaves_of_rows
-from outputcodes._histograms.vector_growth_on_blocks import BlockGrower, BlockGrowth, GrowingRows, Question
-from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import n_words, sizes_of, units_of
+from outputcodes._histograms.vectors.growth import N_NODES, BinnedFeatures, leaves_of_rows
+from outputcodes._histograms.vectors.growth_on_blocks import BlockGrower, BlockGrowth, GrowingRows, Question
+from outputcodes._histograms.vectors.splits import SplitRules
+from outputcodes._histograms.vectors.sums import n_words, sizes_of, units_of
 from outputcodes.learners.trees.boosted.forest import BoostedForest
 from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.sketches import LeafValues, Sketch

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from outputcodes._ground import progress
 from outputcodes._ground.blocks import Run
 from outputcodes._histograms.occupied import varied_features
-from outputcodes._histograms.vector_growth import FIRST, LAST, Grower, Questions
+from outputcodes._histograms.vectors.growth import FIRST, LAST, Grower, Questions
 from outputcodes.learners.trees.boosted.forest import TreeOfRound, sparse_leaves
 from outputcodes.learners.trees.boosted.loss import BoostedLoss
 from outputcodes.learners.trees.boosted.settings import Settings, usual_share

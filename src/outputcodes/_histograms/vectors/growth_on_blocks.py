@@ -1,6 +1,6 @@
 """A tree on rows with vectors, where the rows are in blocks: they stay there, and one place has all histograms.
 
-That place decides as `vector_growth` does in memory. It asks the blocks for the histograms of the smaller sides of
+That place decides as `vectors.growth` does in memory. It asks the blocks for the histograms of the smaller sides of
 leaves that are to be parted, and knows which side is smaller by the counts in the histogram of the leaf. Whole numbers
 add up to the same sums in any order, so that the tree is that of all rows in memory.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from outputcodes._ground.working_files import is_mapped, mapped_empty
 from outputcodes._histograms.binning import Binned
 from outputcodes._histograms.regions import fill, fill_four, part_own
-from outputcodes._histograms.vector_growth import (
+from outputcodes._histograms.vectors.growth import (
     DEPTH,
     FIRST,
     LAST,
@@ -31,8 +31,8 @@ from outputcodes._histograms.vector_growth import (
     search_parts,
     take_sides,
 )
-from outputcodes._histograms.vector_splits import SplitRules
-from outputcodes._histograms.vector_sums import high, n_words, round_into
+from outputcodes._histograms.vectors.splits import SplitRules
+from outputcodes._histograms.vectors.sums import high, n_words, round_into
 
 Floats = NDArray[np.float32]
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.compiling import ENTRY
 from outputcodes._histograms.binning import Binned
-from outputcodes._histograms.column_growth import VALUES_PER_CALL, ColumnGrowth, grow_column, n_kept, split_column
-from outputcodes._histograms.column_rows import Asked, Parting, Reply
-from outputcodes._histograms.column_splits import Features, make_room
+from outputcodes._histograms.columns.growth import VALUES_PER_CALL, ColumnGrowth, grow_column, n_kept, split_column
+from outputcodes._histograms.columns.rows import Asked, Parting, Reply
+from outputcodes._histograms.columns.splits import Features, make_room
 from outputcodes._histograms.growth import Rules, is_final
 from outputcodes._histograms.questions import LEAF, Nodes, empty_nodes, trimmed
 from outputcodes._histograms.splits import FoundSplit

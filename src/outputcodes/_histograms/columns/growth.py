@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.choosing import TIE
 from outputcodes._ground.compiling import ENTRY, INNER
-from outputcodes._histograms.column_splits import (
+from outputcodes._histograms.columns.splits import (
     PairGain,
     line_up_sorted,
     pair_cost,

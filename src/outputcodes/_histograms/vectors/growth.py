@@ -23,7 +23,7 @@ from outputcodes._histograms.occupied import occupied_bins, values_above, varied
 from outputcodes._histograms.questions import AXIS, SUBSET, Nodes, empty_nodes
 from outputcodes._histograms.regions import fill, fill_four, move_sibling, part_rows
 from outputcodes._histograms.sampling import features_of_tree, n_sampled
-from outputcodes._histograms.vector_splits import (
+from outputcodes._histograms.vectors.splits import (
     FeatureCuts,
     LeafSplits,
     SplitRules,

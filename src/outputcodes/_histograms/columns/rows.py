@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.passes import Combination, Piece
 from outputcodes._histograms.binned_blocks import Codes
-from outputcodes._histograms.column_growth import in_units
+from outputcodes._histograms.columns.growth import in_units
 from outputcodes._histograms.regions import fill_two_signs, part_own
 
 Rows = NDArray[np.intp]

@@ -32,7 +32,7 @@ from outputcodes._histograms.one_feature import (
     price_cuts,
     sort_line,
 )
-from outputcodes._histograms.vector_sums import high, low
+from outputcodes._histograms.vectors.sums import high, low
 
 
 class SplitRules(NamedTuple):

@@ -1,0 +1,1 @@
+"""Trees whose rows have a sign and a weight: one tree for each column of a code."""
