@@ -123,6 +123,16 @@ def test_every_section_is_drawn_and_fits_the_window(browser, path, width, dark):
     assert "3.50 % ± 0.50" in " ".join(browser.texts("#headline strong")).replace("\u00a0", " ")
 
 
+def test_a_single_finalist_has_nothing_to_be_compared_with(browser, race, tmp_path):
+    """It was measured by folds, though a race's row has one error: "one split" would be wrong."""
+    missed = np.arange(500) % 20 == 0
+    rows = ranked([Result("ridge", "dense", "loss", fold_errors=[missed.mean()], losses=missed, fit_seconds=0.1)])
+    browser.open(write_report(report_data(rows, title="one", race=race_data(race)), tmp_path / "race.html"))
+    assert "There is nothing to compare with." in browser.texts("#ranking .lead")[0]
+    browser.open(write_report(report_data(rows, title="one"), tmp_path / "plain.html"))
+    assert "There is one split, and no paired test." in browser.texts("#ranking .lead")[0]
+
+
 def test_the_column_that_labels_hang_on_matters_and_the_others_do_not():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=["a", "b", "c"])

@@ -14,6 +14,7 @@ from outputcodes._ground.folds import grouped_folds
 from outputcodes.app import persistence, tables
 from outputcodes.app.run import Source, cross_validation, fit_file, official, open_source, race_table
 from outputcodes.app.run.race import comparing
+from outputcodes.app.run.race.results import MOST_NAMED, notes_on, rows_of
 from outputcodes.app.run.race.winner import never_tested
 from outputcodes.selection import CONTESTANTS, Race
 from outputcodes.selection.race import Recorder
@@ -54,6 +55,14 @@ def test_rows_are_the_finalists_with_the_tests_of_their_held_out_rows(iris):
     singles = [row for row in outcome.rows if not row.learner.startswith("average")]
     assert sorted(row.error for row in singles) == sorted(race.finalist_losses_.mean(axis=0))
     assert all(0 <= row.p_value <= 1 for row in outcome.rows[1:])
+
+
+def test_of_many_that_could_not_be_trained_a_note_says_where_the_others_are(iris):
+    race = Race(None, contestants=QUICK, random_state=0).fit(iris.frame, iris.target)
+    race.departures_ = [{"entry": f"e{i}", "loss": None, "why": "It failed."} for i in range(MOST_NAMED + 2)]
+    *_, last, note = notes_on(race, rows_of(race), None, 150)
+    assert last == f"e{MOST_NAMED - 1}: It failed."
+    assert note == "2 more could not be trained: report.html in the folder of --out names them."
 
 
 class Listener(Recorder):

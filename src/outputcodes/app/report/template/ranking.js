@@ -219,7 +219,9 @@ function ranking() {
         ? "Each dot is the error of a fold, the bar the 95 % interval; p is that of the corrected paired t-test on the folds against the best."
         : tested
           ? `The bar is the 95 % interval on the tested rows; p is that of ${data.metric === "error" ? "McNemar's exact test against the best, on the rows that only one of the two misses" : "the paired t-test against the best on these rows"}.`
-          : "There is one split, and no paired test.",
+          : data.race && rows.length === 1
+            ? "There is nothing to compare with."
+            : "There is one split, and no paired test.",
       "Click a heading to sort, a row to find it in the pictures.",
     ].join(" "),
     el("div", { class: "tools" }, search, selects, shown, save),

@@ -101,5 +101,6 @@ def notes_on(race: Race, rows: Results, tested: Result | None, trained: int) -> 
     failed = [one for one in race.departures_ if one["loss"] is None and one["entry"] not in won]
     notes += [f"{one['entry']}: {one['why']}" for one in failed[:MOST_NAMED]]
     if len(failed) > MOST_NAMED:
-        notes.append(f"{len(failed) - MOST_NAMED} more could not be trained: with --out, report.html names them.")
+        more = len(failed) - MOST_NAMED
+        notes.append(f"{more} more could not be trained: report.html in the folder of --out names them.")
     return notes
