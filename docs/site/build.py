@@ -33,6 +33,7 @@ ELSEWHERE = {
     "README.md": "index.md",
     "docs/index.md": "topics.md",
     "examples": "gallery/index.rst",
+    "examples/gallery": "gallery/index.rst",
 }
 # Parts of README.md on the first page: what they begin with, and what comes after them.
 EXCERPTS = {

@@ -199,8 +199,16 @@ def test_nothing_is_cut_on_a_phone(browser, site, name):
     assert browser.ask(cut) == []
 
 
+@pytest.mark.parametrize("name", ["boosted-trees", "guide", "command-line"])
+def test_names_in_tables_are_not_broken(browser, site, name):
+    browser.open(site / f"{name}.html")
+    parts = "[...document.querySelectorAll('.bd-article td code .pre')]"
+    assert browser.ask(f"{parts}.length") > 0
+    assert browser.ask(f"{parts}.filter(e => e.getClientRects().length > 1).map(e => e.textContent)") == []
+
+
 def test_code_is_copied_without_prompts_and_output(browser, site):
-    browser.open(site / "first-hour.html")
+    browser.open(site / "guide.html")
     browser.ask("navigator.clipboard.writeText = async text => { window.copied = text; }")
     browser.ask("for (const button of document.querySelectorAll('button.copy')) { button.click(); } 0")
     whole = (
@@ -209,6 +217,11 @@ def test_code_is_copied_without_prompts_and_output(browser, site):
     assert len(browser.ask(whole)) == browser.ask("document.querySelectorAll('button.copy').length")
     session = browser.ask("typed('>>> def f():\\n...     return 1\\n...\\n>>> f()\\n1\\n')")
     assert session == "def f():\n    return 1\n\nf()\n"
+    # Python reads a block until an empty line, and no further.
+    lines = ">>> class A:", "...     a = 1", "...", "...     b = 2", ">>> for a in A():", "...     a", "1", ""
+    block = browser.ask(f"typed({list(lines)}.join('\\n'))")
+    assert block == "class A:\n    a = 1\n    b = 2\n\nfor a in A():\n    a\n\n"
+    assert browser.ask("typed('>>> f(\\n...     1\\n... )\\n2\\n>>> g\\n')") == "f(\n    1\n)\ng\n"
     assert browser.ask("typed('pip install x\\n')") == "pip install x\n"
     last = browser.ask(f"{whole}.at(-1)")
     assert browser.ask("window.copied") == browser.ask(f"typed({last!r})")

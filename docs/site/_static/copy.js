@@ -2,7 +2,13 @@
 function typed(text) {
   const lines = text.split("\n");
   const prompted = lines.filter(line => /^(>>>|\.\.\.)( |$)/.test(line));
-  return prompted.length ? prompted.map(line => line.slice(4)).join("\n") + "\n" : text;
+  if (!prompted.length) return text;
+  const indented = line => /^\.\.\. \s/.test(line ?? "");
+  return prompted
+    // To Python, an empty line is the end of a block: none within, and one behind it.
+    .filter((line, at) => line.trim() !== "..." || !indented(prompted[at + 1]))
+    .map((line, at, kept) => line.slice(4) + (indented(line) && !kept[at + 1]?.startsWith("...") ? "\n\n" : "\n"))
+    .join("");
 }
 
 document.addEventListener("DOMContentLoaded", () => {
