@@ -14,6 +14,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 HERE = Path(__file__).parent
 CODES = ["one-vs-all", "all-pairs", "dense", "sparse"]
@@ -51,9 +52,11 @@ def dots(units, value, names, xlabel):
     learners, found = means(units, value)
     figure, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     for at, (name, colour, marker) in enumerate(zip(names, COLOURS, MARKERS, strict=True)):
-        ax.plot([found[one][at] for one in learners], learners, marker, color=colour, label=name, markersize=8)
+        # Beside each other, as equal ones would hide each other.
+        heights = np.arange(len(learners)) + 0.18 * ((len(names) - 1) / 2 - at)
+        ax.plot([found[one][at] for one in learners], heights, marker, color=colour, label=name, markersize=8)
     ax.grid(axis="y", color="0.9")
-    ax.set(xlabel=xlabel)
+    ax.set(xlabel=xlabel, yticks=range(len(learners)), yticklabels=learners)
     ax.legend()
     return figure
 
@@ -68,6 +71,9 @@ def draw():
         ax.scatter(seconds[one], error[one], color=COLOURS[0])
         ax.annotate(one, (seconds[one], error[one]), xytext=(6, 4), textcoords="offset points")
     ax.set(xscale="log", xlabel="mean seconds of training, all pairs", ylabel="mean test error, %")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.margins(0.15)
     return {
         "choose-a-code": dots(
