@@ -85,3 +85,11 @@ def test_a_file_that_lost_its_header_is_damaged(tmp_path, kind):
     (folder / f"d.{kind}").write_bytes(b"")
     with pytest.raises(errors.DamagedTableError, match=rf"d\.{kind} is an empty file; write it again"):
         read_blocks(folder, "3")
+
+
+@pytest.mark.parametrize("kind", KINDS[:-1])
+@pytest.mark.parametrize("drop", [[], ["1"]], ids=["all columns", "one left out"])
+def test_the_columns_of_files_without_rows_are_not_checked(tmp_path, kind, drop):
+    folder = folder_of(tmp_path, kind, {"a": TABLE, "b": pd.DataFrame(columns=["zz", "qq"], dtype=float)})
+    run.fit_file(str(folder), tmp_path / "m.skops", "3", learner="ridge", drop=drop)
+    assert run.predict_file(tmp_path / "m.skops", str(folder), tmp_path / "out.csv") == 90

@@ -82,6 +82,8 @@ def read_rows(
         csv.open_csv(path, **options(texts=request.only or ())) as header,
     ):
         names = header.schema.names
+        if not any(batch.num_rows for batch in header):
+            return
     wanted, left = request.chosen(names, path), replace(request, without=frozenset())
     with _named_places(path, names, above, dialect), csv.open_csv(path, **options(names=wanted)) as batches:
         for batch in batches:

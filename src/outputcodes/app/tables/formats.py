@@ -43,7 +43,7 @@ def frames(
     """Yield the table in data frames of at most `rows` rows, or in one; `only` some columns, those that exist.
 
     `types` has the columns that are read as text or as numbers; the kinds of the others are recognised. The columns
-    `without` are left out, and must exist.
+    `without` are left out, and must exist. The columns of a file without rows are not checked if `rows` is given.
     """
     path, dialect = Path(path), dialect or Dialect()
     ending = ending_of(path)
@@ -81,6 +81,8 @@ def missing_words(path: str | Path, column: str, dialect: Dialect | None = None)
 def _parquet(path: Path, request: Request) -> Iterator[Any]:
     pa = pyarrow()
     with pyarrow("parquet").ParquetFile(path) as file:
+        if not file.metadata.num_rows:
+            return
         # pandas stores its index as a column with this name.
         names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
         columns = request.chosen(names, path)
@@ -139,6 +141,8 @@ def _npy(path: Path, request: Request) -> Iterator[Any]:
             f"{path} holds an array of shape {array.shape} and type {array.dtype}; a table has rows and columns of "
             "numbers."
         )
+    if not len(array):
+        return
     names = [str(j) for j in range(array.shape[1])]
     chosen = request.chosen(names, path)
     places = [int(name) for name in chosen]
