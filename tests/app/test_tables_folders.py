@@ -182,6 +182,21 @@ def test_errors_of_predict_name_the_row_in_its_file(tmp_path):
         run.predict_file(out, str(folder), tmp_path / "predicted.csv", rows=2)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_infinite_value_is_named_by_the_row_in_its_file(tmp_path, kind):
+    infinite = NUMBERS.astype({"target": float})
+    infinite.loc[[0, 210], ["target", "b"]] = [[np.nan, 0.0], [1.0, np.inf]]  # a row without a label counts too
+    folder = written(tmp_path / "parts", kind, infinite)
+    with pytest.raises(errors.WrongKindError, match=rf"part2.{kind}: column 'b' must hold .* and row 8 has 'inf'"):
+        read_blocks(folder, rows=3)
+
+
+def test_blocks_count_the_rows_of_their_file(tmp_path):
+    folder = written(tmp_path, "csv", NUMBERS)
+    indices = [(block.index[0], block.index[-1]) for block in read_blocks(folder, rows=150).frames]
+    assert indices == [(1, 150), (151, 200), (1, 3), (1, 150), (151, 297), (1, 150), (151, 200)]
+
+
 def test_folders_and_patterns_without_tables(tmp_path):
     with pytest.raises(errors.NoSuchTableError, match="has no tables"):
         read_blocks(tmp_path)

@@ -87,7 +87,10 @@ class FilesInOrder:
         return [str(name) for name in first.columns]
 
     def blocks(self, types: Types, only: Iterable[str] | None, without: Iterable[str], rows: int) -> Iterator[Any]:
-        """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path"."""
+        """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path".
+
+        Their index counts the rows of the file from 1.
+        """
         import pandas as pd
 
         expected: Any = None
@@ -98,6 +101,7 @@ class FilesInOrder:
             start = 1
             for frame in _frames_of_one(path, len(self.paths), types, **how):
                 expected = self._matched(frame, expected, path, start)
+                frame.index = range(start, start + len(frame))
                 start += len(frame)
                 if waiting and sum(map(len, waiting)) + len(frame) > rows:
                     yield _joined(pd, waiting, path)
@@ -162,6 +166,5 @@ def _first_other(column: Any, start: int) -> str:
 
 def _joined(pd: Any, waiting: list[Any], path: Path) -> Any:
     frame = waiting[0] if len(waiting) == 1 else pd.concat(waiting)
-    frame.index = range(len(frame))
     frame.attrs["path"] = str(path)
     return frame

@@ -16,7 +16,7 @@ from outputcodes.app.tables import errors
 from outputcodes.app.tables.files_in_order import FilesInOrder, table_files
 from outputcodes.app.tables.reading import Table, from_frame, target_of
 from outputcodes.app.tables.request import Dialect
-from outputcodes.app.tables.schema import Column, Schema, as_text, labels
+from outputcodes.app.tables.schema import Column, Schema, as_text, labels, refuse_wrong
 
 # A block of float64 of this many values has 64 MiB.
 VALUES_PER_BLOCK = 1 << 23
@@ -69,6 +69,7 @@ class _FirstPass:
     unlabelled: int = 0
 
     def add(self, frame: Any) -> None:
+        path = frame.attrs["path"]
         self.declared.update(frame.attrs.get("declared", ()))
         text = as_text(frame[self.target])
         labelled = text.notna().to_numpy()
@@ -79,7 +80,9 @@ class _FirstPass:
         self.numbers.append(places[own] if len(own) else places)
         self.sizes.append(len(frame))
         for name in frame.columns.drop(self.target):
-            if frame[name].dtype.kind not in "iufM":
+            if frame[name].dtype.kind == "f":
+                refuse_wrong(np.isinf(frame[name]), frame[name], "number", path)
+            elif frame[name].dtype.kind not in "iuM":
                 known = self.values.setdefault(str(name), set())
                 if len(known) <= MOST_CATEGORIES:
                     known.update(as_text(frame[name]).dropna().unique())

@@ -114,13 +114,18 @@ class Schema:
             lost = columns[name].isna() & frame[name].notna()
             if kinds[name] == "number":
                 lost |= np.isinf(columns[name])
-            if lost.any():
-                at = int(lost.to_numpy().argmax())
-                raise errors.WrongKindError(
-                    f"{source}: column {name!r} must hold a {kinds[name]} in every row, and row {lost.index[at]} has "
-                    f"{str(frame[name].iloc[at])!r}."
-                )
+            refuse_wrong(lost, frame[name], kinds[name], source)
         return pd.DataFrame(columns, index=frame.index)
+
+
+def refuse_wrong(wrong: Any, values: Any, kind: Kind, source: object) -> None:
+    """Refuse a column that has wrong values: name the first, and its row by the index."""
+    if wrong.any():
+        at = int(wrong.to_numpy().argmax())
+        raise errors.WrongKindError(
+            f"{source}: column {values.name!r} must hold a {kind} in every row, and row {wrong.index[at]} has "
+            f"{str(values.iloc[at])!r}."
+        )
 
 
 def infer(
