@@ -114,7 +114,10 @@ def fit_file(
             seed=seed,
             n_jobs=n_jobs,
         )
-        known["class_shares"] = class_shares(replace(read.sample, target=read.labels), class_weight)
+        whole = replace(read.sample, target=read.labels)
+        known["class_shares"] = class_shares(whole, class_weight)
+        if notes := [*known.get("notes", ()), *sorted_as_text(whole, [code])]:
+            known["notes"] = notes
         return _saved(model, training_summary(model, read.sample, **known), read.sample, out)
     races = all(one is None for one in (learner, code, decoder, probability, class_weight)) and not params
     if device != "cpu" and not (races or uses_device(learner)):

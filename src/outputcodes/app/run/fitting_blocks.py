@@ -10,8 +10,10 @@ from sklearn.pipeline import Pipeline
 
 from outputcodes.app import tables
 from outputcodes.app.run.systems import DEFAULT, SYSTEMS, build, default_name
+from outputcodes.app.tables.ordering import check_one_order
 from outputcodes.app.tables.unusual import unlabelled_rows
 from outputcodes.classifier import OutputCodeClassifier
+from outputcodes.codes import CODES
 from outputcodes.learners import LEARNERS
 
 # Larger files are read in blocks, for learners that can train on them.
@@ -66,6 +68,8 @@ def fit_blocks(
             f"one that trains on blocks: {', '.join(trains_on_blocks())}."
         )
     table = tables.read_blocks(data, target, **{name: value for name, value in reading.items() if name != "group"})
+    if code in CODES and CODES[code]().ordered and reading.get("order") is None:
+        check_one_order(table.orders, table.schema.target)
     model = build(table.schema, learner, code, decoder, rows=len(table.target), **how)
     before, final = model[0], model[-1]
     before.fit(table.sample.frame, table.sample.target.to_numpy())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from outputcodes.app.tables import errors
+from outputcodes.app.tables.ordering import joined_orders
 from outputcodes.app.tables.request import Request
 
 OTHER_ENCODING = "save it as UTF-8, or name its encoding, such as encoding='latin-1' (--encoding latin-1)."
@@ -33,10 +34,12 @@ def opened(path: Path) -> Any:
 def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
     """Return the chosen columns of an arrow table as a data frame of numbers, dates, text and ordered categories.
 
-    In a text file (`is_text`), bytes are text in another encoding. The names of columns of declared categories without
-    an order, which become text, are in `attrs["declared"]`.
+    In a text file (`is_text`), bytes are text in another encoding. In a part of a table, ordered categories become text
+    too. Of columns that become text, the names of those with declared categories are in `attrs["declared"]`, and the
+    categories of the ordered ones in `attrs["ordered"]`, by name.
     """
     pa, declared = pyarrow(), []
+    ordered: dict[str, tuple[str, ...]] = {}
     table = table.select(request.chosen(table.schema.names, path))
     for place, field in enumerate(table.schema):
         kind = field.type
@@ -44,19 +47,27 @@ def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
             raise errors.WrongKindError(f"{path}: column {field.name!r} holds {kind}, not single values.")
         if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
             raise _of_bytes(path, field.name, is_text, is_needed=field.name in request.types)
-        # An order of categories matters for labels, which are read whole.
+        # An order of categories matters for labels; the categories of a part may be others than those of the next.
         if pa.types.is_dictionary(kind) and kind.ordered and request.rows is None:
             continue
         if pa.types.is_dictionary(kind):
             declared.append(field.name)
+            if kind.ordered:
+                ordered[field.name] = _categories(table.column(place), pa)
         as_text = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or pa.types.is_time(kind)
         if as_text or pa.types.is_decimal(kind):
             cast = table.column(place).cast(pa.string() if as_text else pa.float64())
             table = table.set_column(place, field.name, cast)
     # The types that pandas stored in the file no longer apply.
     frame = table.unify_dictionaries().to_pandas(date_as_object=False, ignore_metadata=True)
-    frame.attrs["declared"] = declared
+    frame.attrs |= {"declared": declared, "ordered": ordered}
     return frame
+
+
+def _categories(column: Any, pa: Any) -> tuple[str, ...]:
+    """The categories of an arrow column in their order, as the text that its values become."""
+    dictionaries = (chunk.dictionary.cast(pa.string()).drop_null() for chunk in column.chunks)
+    return joined_orders(one.to_pylist() for one in dictionaries)
 
 
 def _of_bytes(path: Path, name: str, is_text: bool, is_needed: bool) -> errors.TableError:

@@ -10,6 +10,7 @@ from typing import Any
 from outputcodes._ground.words import quoted
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.formats import LABEL, ending_of, feature_range, frames, is_table
+from outputcodes.app.tables.ordering import joined_orders
 from outputcodes.app.tables.request import Dialect, Types
 
 
@@ -89,7 +90,7 @@ class FilesInOrder:
     def blocks(self, types: Types, only: Iterable[str] | None, without: Iterable[str], rows: int) -> Iterator[Any]:
         """Yield data frames of at most `rows` rows of one file; their `attrs` have its "path".
 
-        Their index counts the rows of the file from 1.
+        The index counts the rows of the file from 1.
         """
         import pandas as pd
 
@@ -166,5 +167,8 @@ def _first_other(column: Any, start: int) -> str:
 
 def _joined(pd: Any, waiting: list[Any], path: Path) -> Any:
     frame = waiting[0] if len(waiting) == 1 else pd.concat(waiting)
-    frame.attrs["path"] = str(path)
+    ordered = dict.fromkeys(name for part in waiting for name in part.attrs.get("ordered", ()))
+    joined = {name: joined_orders(part.attrs["ordered"].get(name, ()) for part in waiting) for name in ordered}
+    # Attributes that differ are lost where frames are joined.
+    frame.attrs = {**waiting[0].attrs, "ordered": joined, "path": str(path)}
     return frame

@@ -14,6 +14,7 @@ from outputcodes._ground.row_sequence import RowBlocks, rows_per_block
 from outputcodes._ground.text_features import MOST_CATEGORIES, are_sentences
 from outputcodes.app.tables import errors
 from outputcodes.app.tables.files_in_order import FilesInOrder, table_files
+from outputcodes.app.tables.ordering import joined_orders, order_of
 from outputcodes.app.tables.reading import Table, from_frame, target_of
 from outputcodes.app.tables.request import Dialect
 from outputcodes.app.tables.schema import Column, Schema, as_text, labels, refuse_wrong
@@ -40,6 +41,9 @@ class BlockTable:
         Rows that are spread over all files.
     unlabelled : int
         How many rows were left out because they have no label.
+    orders : dict
+        For each file with labels, the ordered categories of the target; none if they have no order. Where the files
+        agree, this is the order of the schema.
     """
 
     frames: RowBlocks
@@ -47,6 +51,7 @@ class BlockTable:
     schema: Schema
     sample: Table
     unlabelled: int
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def labels(self) -> Any:
@@ -65,16 +70,19 @@ class _FirstPass:
     values: dict[str, set[str]] = field(default_factory=dict)
     sampled: list[Any] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     every: int = 1
     unlabelled: int = 0
 
     def add(self, frame: Any) -> None:
-        path = frame.attrs["path"]
+        path, ordered = frame.attrs["path"], frame.attrs["ordered"].get(self.target, ())
         self.declared.update(frame.attrs.get("declared", ()))
         text = as_text(frame[self.target])
         labelled = text.notna().to_numpy()
         self.unlabelled += int((~labelled).sum())
         frame, text = frame[labelled], text[labelled]
+        if len(frame):
+            self.orders[path] = joined_orders([self.orders.get(path, ()), ordered])
         own, names = text.factorize()
         places = np.array([self.codes.setdefault(one, len(self.codes)) for one in names], dtype=np.int32)
         self.numbers.append(places[own] if len(own) else places)
@@ -137,15 +145,16 @@ def read_blocks(
         found.add(frame)
     if not found.codes:
         raise errors.NoLabelsError(f"{data}: no row has a label in the target column {target!r}.")
-    sample = _sample(found, order, data)
-    schema = _of_all_rows(sample.schema, found)
+    sample = _sample(found, data)
+    schema = _of_all_rows(sample.schema, found, order, data)
     if identifier is not None:
         schema = replace(schema, identifier=identifier)
     sample = replace(sample, schema=schema)
     labelled = _Labelled(files, schema, target, rows)
     names = labels(_series(list(found.codes)))
     y = names.to_numpy()[np.concatenate(found.numbers)]
-    return BlockTable(RowBlocks.counted(labelled, found.sizes, len(schema.used)), y, schema, sample, found.unlabelled)
+    frames = RowBlocks.counted(labelled, found.sizes, len(schema.used))
+    return BlockTable(frames, y, schema, sample, found.unlabelled, found.orders)
 
 
 @dataclass(frozen=True)
@@ -164,7 +173,7 @@ class _Labelled:
             yield self.schema.conform(frame[frame[self.target].notna()], frame.attrs["path"])
 
 
-def _sample(found: _FirstPass, order: Sequence[str] | None, data: str | Path) -> Table:
+def _sample(found: _FirstPass, data: str | Path) -> Table:
     """The sampled rows as a table whose kinds of columns are inferred from them."""
     import pandas as pd
 
@@ -173,14 +182,16 @@ def _sample(found: _FirstPass, order: Sequence[str] | None, data: str | Path) ->
     frame: Any = pd.concat(parts, ignore_index=True).reindex(columns=found.sampled[0].columns)
     found.sampled.clear()
     declared = found.declared - {found.target}
-    return from_frame(
-        frame.drop(columns=found.target), frame[found.target], order=order, categorical=declared, source=data
-    )
+    return from_frame(frame.drop(columns=found.target), frame[found.target], categorical=declared, source=data)
 
 
-def _of_all_rows(schema: Schema, found: _FirstPass) -> Schema:
-    """The schema with the classes and categories of all rows; a column of too many values is text."""
+def _of_all_rows(schema: Schema, found: _FirstPass, order: Sequence[str] | None, data: str | Path) -> Schema:
+    """The schema with the classes, their order and the categories of all rows; a column of too many values is text."""
     classes = tuple(sorted(labels(_series(list(found.codes))).tolist()))
+    if order is None and len(orders := set(found.orders.values())) == 1:
+        # The files may have categories that no row has.
+        order = [text for text in orders.pop() if text in found.codes] or None
+    in_order = order_of(_series(list(found.codes)), classes, order, data)
     columns = []
     for column in schema.columns:
         values = found.values.get(column.name, set())
@@ -190,7 +201,7 @@ def _of_all_rows(schema: Schema, found: _FirstPass) -> Schema:
             columns.append(Column(column.name, "category", tuple(sorted(values))))
         else:
             columns.append(column)
-    return replace(schema, columns=tuple(columns), classes=classes)
+    return replace(schema, columns=tuple(columns), classes=classes, order=in_order)
 
 
 def _series(values: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from outputcodes._ground.words import quoted
@@ -40,3 +40,27 @@ def order_of(
             f"highest: {'; '.join(wrong)}."
         )
     return tuple(known[text] for text in texts)
+
+
+def joined_orders(orders: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the categories of the parts of a column: the order of the first, then what others have more.
+
+    >>> joined_orders([["low", "mid"], ["mid", "high"]])
+    ('low', 'mid', 'high')
+    """
+    return tuple(dict.fromkeys(category for order in orders for category in order))
+
+
+def check_one_order(orders: Mapping[str, Sequence[str]], target: str | None) -> None:
+    """Refuse files whose target has other ordered categories than that of the first, or none.
+
+    >>> check_one_order({"a.parquet": ("low", "high"), "b.parquet": ("low", "high")}, "size")
+    """
+    first = next(iter(orders), "")
+    for path, order in orders.items():
+        if tuple(order) != tuple(orders[first]):
+            own, other = (f"has the order {quoted(one)}" if one else "has no order" for one in (order, orders[first]))
+            raise errors.WrongKindError(
+                f"{path}: the target {target!r} {own}, and in {first} it {other}. Give the files the same ordered "
+                "categories, or give the order: order=[…] (--order)."
+            )
