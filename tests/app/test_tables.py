@@ -19,9 +19,9 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 CSV = '''size,colour,born,open,note,class
-1.5,red,2020-01-31,true,,10
-,blue,2020-02-01T12:00:00,false,,2
-3,"light, ""green""",,true,,2
+1.5,red,2020-01-31,True,,10
+,blue,2020-02-01T12:00:00,False,,2
+3,"light, ""green""",,True,,2
 4,,1969-12-31,,,10
 '''
 ARFF = """% a comment
@@ -29,14 +29,14 @@ ARFF = """% a comment
 @attribute size NUMERIC
 @attribute colour {red, blue, 'light, "green"'}
 @attribute 'born' date "yyyy-MM-dd'T'HH:mm:ss"
-@attribute open {true, false}
+@attribute open {True, False}
 @attribute note string
 @attribute class {10, 2}
 
 @data
-1.5,red,2020-01-31,true,?,10
-?, blue ,2020-02-01T12:00:00,false,?,2
-3,'light, "green"',?,true,?,2
+1.5,red,2020-01-31,True,?,10
+?, blue ,2020-02-01T12:00:00,False,?,2
+3,'light, "green"',?,True,?,2
 4,?,1969-12-31,?,?,10
 % the end
 """
@@ -45,16 +45,16 @@ SCHEMA = Schema(
         Column("size", "number"),
         Column("colour", "category", ("blue", 'light, "green"', "red")),
         Column("born", "date"),
-        Column("open", "category", ("false", "true")),
+        Column("open", "category", ("False", "True")),
         Column("note", "empty"),
     ),
     "class",
     (2, 10),
 )
 ROWS = [
-    [1.5, "red", "2020-01-31 00:00:00", "true"],
-    [None, "blue", "2020-02-01 12:00:00", "false"],
-    [3.0, 'light, "green"', None, "true"],
+    [1.5, "red", "2020-01-31 00:00:00", "True"],
+    [None, "blue", "2020-02-01 12:00:00", "False"],
+    [3.0, 'light, "green"', None, "True"],
     [4.0, None, "1969-12-31 00:00:00", None],
 ]
 
@@ -260,17 +260,17 @@ def test_wrong_tables_at_prediction(tmp_path, ending):
     path = tmp_path / f"t.{ending}"
 
     def chunk(**columns):
-        frame = pd.DataFrame({"size": [1.0], "colour": ["red"], "born": ["2020-01-01"], "open": ["true"]} | columns)
+        frame = pd.DataFrame({"size": [1.0], "colour": ["red"], "born": ["2020-01-01"], "open": ["True"]} | columns)
         frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
         return next(read_chunks(path, SCHEMA))
 
-    assert plain(chunk()) == [[1.0, "red", "2020-01-01 00:00:00", "true"]]
-    assert plain(chunk(colour=["violet"], size=[None])) == [[None, "violet", "2020-01-01 00:00:00", "true"]]
+    assert plain(chunk()) == [[1.0, "red", "2020-01-01 00:00:00", "True"]]
+    assert plain(chunk(colour=["violet"], size=[None])) == [[None, "violet", "2020-01-01 00:00:00", "True"]]
     with pytest.raises(errors.WrongKindError, match="'size' must hold a number in every row, and row 1 has 'big'"):
         chunk(size=["big"])
     with pytest.raises(errors.WrongKindError, match="'born' must hold a date in every row, and row 1 has 'spring'"):
         chunk(born=["spring"])
-    pd.DataFrame({"colour": ["red"], "open": ["true"]}).to_csv(tmp_path / "less.csv", index=False)
+    pd.DataFrame({"colour": ["red"], "open": ["True"]}).to_csv(tmp_path / "less.csv", index=False)
     with pytest.raises(errors.MissingColumnsError, match="lacks 'size', 'born'"):
         next(read_chunks(tmp_path / "less.csv", SCHEMA))
 

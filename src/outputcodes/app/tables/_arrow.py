@@ -54,7 +54,11 @@ def as_frame(table: Any, path: Path, request: Request, *, is_text: bool) -> Any:
             declared.append(field.name)
             if kind.ordered:
                 ordered[field.name] = _categories(table.column(place), pa)
-        as_text = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) or pa.types.is_time(kind)
+        if pa.types.is_boolean(kind):
+            # As csv files that pandas wrote and arrays have them; arrow's own text is "true".
+            spelled = pyarrow("compute").if_else(table.column(place), "True", "False")
+            table = table.set_column(place, field.name, spelled)
+        as_text = pa.types.is_dictionary(kind) or pa.types.is_time(kind)
         if as_text or pa.types.is_decimal(kind):
             cast = table.column(place).cast(pa.string() if as_text else pa.float64())
             table = table.set_column(place, field.name, cast)

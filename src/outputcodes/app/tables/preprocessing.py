@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from outputcodes._ground.text_features import TextFeatures
 from outputcodes.app.tables import errors
-from outputcodes.app.tables.schema import Kind, Schema
+from outputcodes.app.tables.schema import Kind, Schema, as_text, spelled_as
 from outputcodes.learners.foreign import input_tags
 from outputcodes.learners.names import estimators_in
 
@@ -73,6 +73,44 @@ class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return cut
 
 
+class TextPipeline(Pipeline):
+    """A pipeline of one encoder, whose columns become text as in files: True is "True", and 1 or 1.0 is "1".
+
+    Booleans are spelled as those that the encoder was fitted to. This is a `Pipeline` for whatever reads pipelines,
+    such as an exporter, and its steps take text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> encoder = TextPipeline([("encoder", OrdinalEncoder())]).fit(pd.DataFrame({"open": ["TRUE", "FALSE"]}))
+    >>> encoder.transform(pd.DataFrame({"open": [True, False]})).tolist()
+    [[1.0], [0.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit the encoder to text."""
+        super().fit(_texts(X), y, **params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit the encoder to text, and return what it makes of it."""
+        return super().fit_transform(_texts(X), y, **params)
+
+    def transform(self, X: Any, **params: Any) -> Any:
+        """Return what the encoder makes of the columns as text."""
+        texts = _texts(X)
+        if not hasattr(texts, "assign"):
+            return super().transform(texts, **params)
+        known = zip(texts.columns, self[-1].categories_, strict=True)
+        spelled = {name: spelled_as(texts[name], [one for one in own if isinstance(one, str)]) for name, own in known}
+        return super().transform(texts.assign(**spelled), **params)
+
+
+def _texts(X: Any) -> Any:
+    """The columns of a pandas data frame as text; those of another library stay as they are."""
+    return X.assign(**{name: as_text(X[name]) for name in X.columns}) if hasattr(X, "assign") else X
+
+
 class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
     """A table whose columns are numbers, cut at ±1e90, categories or sentences; dates are days since 1970.
 
@@ -115,6 +153,12 @@ class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
             days = DaysSinceEpoch().fit_transform(X[self.dates])
             parts.append(pd.DataFrame(days, index=X.index, columns=self.dates))
         if named := [*self.categories, *self.words]:
+            for name in named:
+                if pd.api.types.infer_dtype(X[name]) == "boolean":
+                    raise errors.WrongKindError(
+                        f"Column {name!r} holds booleans, not text: pass the table through the schema of the model, "
+                        "schema.conform(frame), which spells them as the training table did."
+                    )
             parts.append(X[named].astype(object))
         return pd.concat(parts, axis=1)
 
@@ -153,15 +197,17 @@ def preprocessing(schema: Schema, learner: Any) -> ColumnTransformer:
         raise errors.MissingColumnsError("The table has no column that a model could read.")
     tags = input_tags(estimators_in(learner)[0])
     numbers: Any
+    encoder: Any
     if tags.allow_nan:
-        categories = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
         numbers, dates = "passthrough", DaysSinceEpoch()
     else:
-        categories = OneHotEncoder(handle_unknown="ignore")
+        encoder = OneHotEncoder(handle_unknown="ignore")
         # A column stays a column even if a fold lacks all its values.
         complete = SimpleImputer(strategy="median", keep_empty_features=True)
         numbers = make_pipeline(Bounded(), complete, StandardScaler())
         dates = make_pipeline(DaysSinceEpoch(), clone(complete), StandardScaler())
+    categories = TextPipeline([("encoder", encoder)])
     words = TextFeatures(None if tags.sparse else COMPONENTS)
     parts: dict[Kind, Any] = {**dict(zip(ORDER, (numbers, dates, categories), strict=True)), "words": words}
     return ColumnTransformer(

@@ -14,7 +14,7 @@ from outputcodes.app.tables import errors
 from outputcodes.app.tables.formats import LABEL, frames, missing_words
 from outputcodes.app.tables.ordering import order_of
 from outputcodes.app.tables.request import Dialect, Types, other_separator
-from outputcodes.app.tables.schema import Schema, as_text, infer, labels
+from outputcodes.app.tables.schema import Schema, as_text, infer, labels, spelled_as
 from outputcodes.app.tables.unusual import (
     almost_numbers,
     check_classes,
@@ -273,7 +273,7 @@ def _usual_target(columns: Any, path: str | Path) -> str:
 
 def _known_labels(values: Any, schema: Schema, source: object) -> Any:
     known = {str(label): label for label in schema.classes}
-    text = as_text(values)
+    text = spelled_as(as_text(values), known)
     if unknown := sorted(set(text) - set(known)):
         raise errors.UnknownLabelsError(f"{source} has labels that training did not: {quoted(unknown)}.")
     return text.map(known)

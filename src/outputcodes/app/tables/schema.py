@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
@@ -97,8 +97,9 @@ class Schema:
     def conform(self, frame: Any, source: object = "The table") -> Any:
         """Return the columns that a model reads, in their order and kind; others are left out.
 
-        Categories that training did not see are accepted: `preprocessing` treats them as none of the known ones. A
-        value that is not a number or a date raises an error that names column, value and row (by the index).
+        Categories that training did not see are accepted: `preprocessing` treats them as none of the known ones.
+        Booleans are spelled as in training. A value that is not a number or a date raises an error that names column,
+        value and row (by the index).
         """
         if missing := [name for name in self.used if name not in frame.columns]:
             raise errors.MissingColumnsError(
@@ -108,9 +109,12 @@ class Schema:
 
         as_kind = {"number": _numbers, "date": _dates, "category": as_text, "words": as_text}
         kinds = {column.name: column.kind for column in self.columns}
+        categories = {column.name: column.categories for column in self.columns}
         columns = {}
         for name in self.used:
             columns[name] = as_kind[kinds[name]](frame[name])
+            if categories[name]:
+                columns[name] = spelled_as(columns[name], categories[name])
             lost = columns[name].isna() & frame[name].notna()
             if kinds[name] == "number":
                 lost |= np.isinf(columns[name])
@@ -171,6 +175,19 @@ def as_text(values: Any) -> Any:
     if values.dtype.kind == "f" and (values[present] % 1 == 0).all():
         values = values.astype("Int64")
     return values.astype("str").where(present)
+
+
+def spelled_as(text: Any, known: Collection[object]) -> Any:
+    """Return text with booleans spelled as known values, if these are booleans: True, true or TRUE.
+
+    >>> import pandas as pd
+    >>> spelled_as(pd.Series(["True", "FALSE", "maybe"]), ["false", "true"]).tolist()
+    ['true', 'false', 'maybe']
+    """
+    own = {str(value).lower(): value for value in known}
+    if not own or len(own) < len(known) or not set(own) <= {"true", "false"}:
+        return text
+    return text.str.lower().map(own).astype(text.dtype).fillna(text)
 
 
 def labels(values: Any) -> Any:
