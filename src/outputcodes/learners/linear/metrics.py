@@ -43,6 +43,9 @@ class Metric(Protocol):
     def add(self, X: Any, bend: Array) -> None:
         """Add Xᵀ diag(bend) X to A."""
 
+    def limit(self, least: Array) -> None:
+        """Add to the diagonal of A what keeps that of A⁻¹ at about 1/least or below."""
+
 
 class FullMetric:
     """A⁻¹ as a matrix.
@@ -73,6 +76,16 @@ class FullMetric:
         factor = np.linalg.cholesky(np.eye(len(half)) + half @ PX.T)
         half = scipy.linalg.solve_triangular(factor, PX, lower=True, check_finite=False)
         self.inverse -= half.T @ half
+
+    def limit(self, least: Array) -> None:
+        """Add to the diagonal of A what keeps that of A⁻¹ at about 1/least or below."""
+        # The factor saves many small changes, and what is well within the limit keeps its bits.
+        for j in np.flatnonzero(self.inverse.diagonal() * least > 4).tolist():
+            column = self.inverse[:, j].copy()
+            ratio = min(1 / column[j] / least[j], 1.0)
+            self.inverse -= np.outer(column * ((1 - ratio) / column[j]), column)
+            # Here the difference would be rounding alone where the ratio is small.
+            self.inverse[:, j] = self.inverse[j] = ratio * column
 
 
 class DiagonalMetric:
@@ -105,3 +118,7 @@ class DiagonalMetric:
         squares = (X.multiply(X) if sp.issparse(X) else X * X).T @ bend
         squares = squares - 2 * mean * (X.T @ bend) + bend.sum() * mean**2
         self.inverse = 1 / (1 / self.inverse + np.maximum(squares, 0))
+
+    def limit(self, least: Array) -> None:
+        """Add to the diagonal of A what keeps that of A⁻¹ at about 1/least or below."""
+        self.inverse = np.where(self.inverse * least > 4, 1 / np.maximum(least, 1e-300), self.inverse)
