@@ -221,3 +221,9 @@ FOLDS = "a row given twice is held out once, a row of weight 2 whole"
 @pytest.mark.filterwarnings("ignore:.*columns of the code have")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_labels_that_are_texts_of_numbers_have_their_weights():
+    coded = OutputCodeClassifier(code="one-vs-all", probability="likelihood", class_weight={"0": 3.0, "2": 0.5})
+    priors = DecisionClassifier(coded).fit(X, y.astype(str)).training_priors_
+    np.testing.assert_allclose(priors, np.array([3.0, 1.0, 0.5]) / 4.5)

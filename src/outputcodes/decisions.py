@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from outputcodes._ground.validation import check_weight
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes.decoders.classifier import DecodingClassifier
 
 Array = NDArray[np.float64]
@@ -187,6 +188,7 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.reject_beyond = reject_beyond
         self.rejected = rejected
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the estimator."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -210,7 +212,11 @@ class DecisionClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(given, Mapping) or (isinstance(given, str) and given == "balanced"):
             seen, counted = self.classes_[mass > 0], slice(None) if weight is None else weight > 0
             own = None if weight is None else weight[counted]
-            factor = compute_class_weight(given, classes=seen, y=labels[counted], sample_weight=own)
+            factor: Any
+            if isinstance(given, Mapping):
+                factor = [given.get(label, 1.0) for label in seen.tolist()]
+            else:
+                factor = compute_class_weight("balanced", classes=seen, y=labels[counted], sample_weight=own)
             mass = mass.astype(np.float64)
             mass[mass > 0] *= factor
         frequencies: Array = mass / mass.sum()

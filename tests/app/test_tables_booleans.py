@@ -94,6 +94,15 @@ def test_codes_of_categories_may_be_integers_in_a_data_frame():
     table = tables.from_frame(codes.astype({"code": str}), TABLE["class"], categorical=["code"])
     model = make_pipeline(tables.preprocessing(table.schema, "ridge"), OutputCodeClassifier("ridge"))
     assert (model.fit(table.frame, table.target).predict(codes) == TABLE["class"]).all()
+    step = tables.AsNumbersAndCategories(numbers=["x"], categories=["code"])
+    assert step.transform(codes)["code"].tolist() == codes["code"].astype(str).tolist()
+
+
+def test_a_category_may_have_any_name():
+    named = TABLE.rename(columns={"open": "self"})
+    table = tables.from_frame(named[["self", "x"]], TABLE["class"])
+    model = make_pipeline(tables.preprocessing(table.schema, "ridge"), OutputCodeClassifier("ridge"))
+    assert (model.fit(table.frame, table.target).predict(named) == TABLE["class"]).all()
 
 
 @pytest.mark.parametrize("dtype", [bool, "boolean", object])

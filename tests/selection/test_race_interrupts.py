@@ -123,8 +123,10 @@ def test_the_processes_of_a_race_end_with_it_however_it_ends(number, tmp_path):
     training = tmp_path / "training"
     command = [sys.executable, "-c", RACE.replace('"w").close()', '"a").write(f"{os.getpid()} ")') + FIT, str(training)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    limit = time.monotonic() + 100
     while not training.exists() or not training.read_text():
         assert process.poll() is None
+        assert time.monotonic() < limit
         time.sleep(0.05)
     process.send_signal(number)
     process.communicate(timeout=60)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from outputcodes._ground.blocks import row_blocks
 from outputcodes._ground.sizes import linear_scores, refuse_huge
 from outputcodes._ground.validation import check_classes, check_targets, check_weight, validated
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes.decoders.classifier import TopK, check_topk
 
 Array = NDArray[np.float64]
@@ -42,6 +43,7 @@ class NearestCentroids(ClassifierMixin, BaseEstimator):
            [1, 0]])
     """
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Compute the mean of the rows of each class; rows of weight zero are left out."""
         X = validated(self, X, **_CHECKS)

@@ -22,6 +22,7 @@ from outputcodes._ground.validation import (
     is_on_device,
     validated,
 )
+from outputcodes._ground.whole_fits import whole_or_nothing
 from outputcodes.learners.attributes import FeatureAttributes
 from outputcodes.learners.base import Certificate, Learner
 
@@ -47,6 +48,7 @@ class SharedLearner(FeatureAttributes, Learner, ClassifierMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: int | None = None
 
+    @whole_or_nothing
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on two classes; rows of weight zero are left out."""
         if is_on_device(X):

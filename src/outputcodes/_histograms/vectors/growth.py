@@ -333,7 +333,8 @@ def take_sides(features, m, leaf, rules, subsets, splits, tree, room):  # type: 
 def note_parts(features, leaf, middle, max_depth, subsets, splits, tree, room):  # type: ignore[no-untyped-def]
     """Note that a leaf was parted; the questions of both sides are then to be found, unless they are too deep.
 
-    Missing values and categories that the leaf has no rows of follow the larger side.
+    Missing values and known categories that the leaf has no rows of follow the larger side; new categories are
+    treated as missing.
     """
     which, gains, leaves, nodes, heights = splits.which, splits.gain, tree.leaves, tree.nodes, tree.heights
     f, cut, side = which[leaf, 0], which[leaf, 1], which[leaf, 2]

@@ -103,12 +103,12 @@ class TextPipeline(Pipeline):
             return super().transform(texts, **params)
         known = zip(texts.columns, self[-1].categories_, strict=True)
         spelled = {name: spelled_as(texts[name], [one for one in own if isinstance(one, str)]) for name, own in known}
-        return super().transform(texts.assign(**spelled), **params)
+        return super().transform(type(texts)(spelled, index=texts.index), **params)
 
 
 def _texts(X: Any) -> Any:
     """The columns of a pandas data frame as text; those of another library stay as they are."""
-    return X.assign(**{name: as_text(X[name]) for name in X.columns}) if hasattr(X, "assign") else X
+    return type(X)({name: as_text(X[name]) for name in X.columns}, index=X.index) if hasattr(X, "assign") else X
 
 
 class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
@@ -159,7 +159,7 @@ class AsNumbersAndCategories(TransformerMixin, BaseEstimator):
                         f"Column {name!r} holds booleans, not text: pass the table through the schema of the model, "
                         "schema.conform(frame), which spells them as the training table did."
                     )
-            parts.append(X[named].astype(object))
+            parts.append(pd.DataFrame({name: as_text(X[name]) for name in named}, index=X.index).astype(object))
         return pd.concat(parts, axis=1)
 
 

@@ -48,7 +48,8 @@ MOST_KEPT_ROWS, MOST_KEPT_VALUES = 2048, 1 << 23
 MOST_ITERATIONS, ACCURACY, SUFFICIENT = 30, 1e-8, 1e-4
 # The penalty of an intercept that is free.
 SLIGHT = 1e-6
-# The least penalty of any weight, relative to the squares and costs of rows: its feature is as good as free.
+# The least penalty of any weight, relative to the largest mean square of its feature in a batch and to the costs of
+# rows: without outliers, the feature is as good as free.
 LEAST = 1e-8
 # With a larger mean than this, a feature of penalty 1 is an intercept that is as free.
 FAR = SLIGHT**-0.5
@@ -131,8 +132,8 @@ class ImplicitSteps(Stream):
 
     def _least(self, X: Any, weight: Array, cost: Array) -> Array:
         """Return (p, L) least penalties of the weights, from the largest squares and costs."""
-        present = (weight > 0).astype(np.float64) / max(1, int(np.count_nonzero(weight)))
-        self.squares = np.maximum(self.squares, (X.multiply(X) if sp.issparse(X) else X * X).T @ present)
+        mean = np.full(len(weight), 1 / len(weight))
+        self.squares = np.maximum(self.squares, (X.multiply(X) if sp.issparse(X) else X * X).T @ mean)
         # The inverse of a larger number would be lost.
         with np.errstate(over="ignore"):
             least = LEAST * np.multiply.outer(self.squares, weight.max() * cost.max(axis=0))

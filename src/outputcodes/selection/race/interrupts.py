@@ -16,13 +16,14 @@ PATIENCE = 2.0
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold Ctrl-C and requests to end back until the block is done; processes that start in it never hear of Ctrl-C.
+    """Hold Ctrl-C and SIGTERM back until the block is done; processes that start in it never hear of Ctrl-C.
 
     Interrupted while it starts a process, loky leaves it without the thread that ends it, and Python waits for it
     forever when it exits.
     """
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    if threading.current_thread() is not threading.main_thread() or None in before.values():
+    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in found.items() if handler is not None}
+    if threading.current_thread() is not threading.main_thread() or not before:
         # Signals are the main thread's.
         yield
         return

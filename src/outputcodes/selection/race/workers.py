@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -165,13 +167,15 @@ class _Worker:
 def _follow(parent: int) -> None:
     """Let the process that asked for the work decide what Ctrl-C means, and end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "getppid"):
-        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
 
 
 def _end_after(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1.0)
+    if sys.platform == "win32":  # where a process that has lost its parent keeps the number of this one
+        multiprocessing.parent_process().join()
+    else:
+        while os.getppid() == parent:
+            time.sleep(1.0)
     os._exit(1)
 
 
