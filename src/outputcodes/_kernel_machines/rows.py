@@ -12,6 +12,8 @@ from scipy import sparse
 
 # Below this share of nonzero coefficients, rows of kernel values are added up one by one instead of multiplied.
 FEW = 0.25
+# The mean length from which runs of columns are copied one by one.
+LONG = 8
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 # ln 2 in two parts, the first with few digits: its product with an integer is exact.
 _LN2, _REST_OF_LN2 = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -114,15 +116,23 @@ def _neighbours(columns):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """Copy out[a, b] = store[slots[a], columns[b]]; consecutive columns are copied as a block."""
+    """Copy out[a, b] = store[slots[a], columns[b]]; long runs of consecutive columns are copied as blocks."""
     # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
-    together = _neighbours(columns)
+    stops, n_runs = np.empty(columns.size, np.int64), 0
+    for b in range(columns.size):
+        if b + 1 == columns.size or columns[b + 1] != columns[b] + 1:
+            stops[n_runs] = b + 1
+            n_runs += 1
+    long = LONG * n_runs <= columns.size
     for a in range(slots.size):
         row, line = store[slots[a]], out[a]
-        if together:
-            row = row[columns[0] :]
-            for b in range(columns.size):
-                line[b] = row[b]
+        if long:
+            start = 0
+            for r in range(n_runs):
+                source, target = row[columns[start] :], line[start : stops[r]]
+                for b in range(target.size):
+                    target[b] = source[b]
+                start = stops[r]
         else:
             for b in range(columns.size):
                 line[b] = row[columns[b]]
@@ -132,6 +142,13 @@ def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
 def add_multiple(factor, row, out):  # type: ignore[no-untyped-def]
     for s in range(row.size):
         out[s] += factor * row[s]
+
+
+@njit(nogil=True, cache=True)
+def add_lines(product, targets, out):  # type: ignore[no-untyped-def]
+    """Add out[targets[t]] += product[t], without copies of the rows of `out`."""
+    for t in range(targets.size):
+        add_multiple(1.0, product[t], out[targets[t]])
 
 
 @njit(nogil=True, cache=True)

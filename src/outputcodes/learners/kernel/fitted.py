@@ -25,7 +25,7 @@ from outputcodes._kernel_machines.device.backend import (
 )
 from outputcodes._kernel_machines.expansion import Piece, expand, expand_new
 from outputcodes._kernel_machines.gram import Gram, are_neighbours
-from outputcodes._kernel_machines.rows import add_rows, few_per_row
+from outputcodes._kernel_machines.rows import add_lines, add_rows, few_per_row
 from outputcodes.learners.base import Certificate, FittedColumns
 from outputcodes.learners.kernel.dual import SolvedColumns
 from outputcodes.learners.kernel.known import Bounded, inside, joined
@@ -218,12 +218,15 @@ class FittedKernelColumns(FittedColumns):
     def beta(self, rows: Rows, chosen: NDArray[np.bool_] | None = None) -> Array:
         """Return the (L, len(rows)) coefficients β for rows of the prepared data, of all columns or those `chosen`."""
         chosen = np.ones(len(self.intercept), dtype=bool) if chosen is None else chosen
-        place = np.cumsum(chosen) - 1
-        beta = np.zeros((self.n_train, np.count_nonzero(chosen)))
+        column, place = np.cumsum(chosen) - 1, np.full(self.n_train, -1)
+        place[rows] = np.arange(len(rows))
+        beta = np.zeros((len(rows), np.count_nonzero(chosen)))
         for some, columns, values in self.pieces:
-            own = chosen[columns]
-            beta[self.support[some][:, None], place[columns[own]]] = values if own.all() else values[:, own]
-        return (beta if np.array_equal(rows, np.arange(self.n_train)) else beta[rows]).T
+            own, at = chosen[columns], place[self.support[some]]
+            if (at < 0).any():
+                at, values = at[at >= 0], values[at >= 0]
+            beta[at[:, None], column[columns[own]]] = values if own.all() else values[:, own]
+        return beta.T
 
     def _dense(self) -> Array:
         """Return β (S, L) of all support vectors."""
@@ -269,7 +272,7 @@ class FittedKernelColumns(FittedColumns):
                 if len(columns) == len(f):
                     f += product
                 else:
-                    f[columns] += product
+                    add_lines(product, columns, f)
             F[order[block]] = f.T
 
         over_blocks(fill, row_blocks(len(order), AT_A_TIME), self.n_jobs)
