@@ -154,7 +154,7 @@ def mnist():
 
 
 class Deadline(TrainingCallback):
-    """Stops XGBoost, and as a function LightGBM, when the time is over; counts rounds."""
+    """Stops XGBoost, and by its method `stop` LightGBM, when the time is over; counts rounds."""
 
     def __init__(self):
         self.start, self.rounds = time.perf_counter(), 0
@@ -163,7 +163,7 @@ class Deadline(TrainingCallback):
         self.rounds = epoch + 1
         return time.perf_counter() - self.start > LIMIT
 
-    def __call__(self, env):
+    def stop(self, env):
         if self.after_iteration(env.model, env.iteration, None):
             raise EarlyStopException(env.iteration, [("", "", 0.0, False)])
 
@@ -198,7 +198,8 @@ def beside(work, parameters, peers):
     row["s per round"] = seconds / model.n_rounds_
     for who, make in peers.items():
         deadline = Deadline()
-        words = {"callbacks": [deadline]}
+        # LightGBM would take an object with XGBoost's methods for one that is called before each round.
+        words = {"callbacks": [deadline.stop if who == "LightGBM" else deadline]}
         peer = make() if who == "LightGBM" else make(**words)
         row[f"{who} s"], peer = timed_fit(peer, X, y, **(words if who == "LightGBM" else {}))
         error = float(np.mean(peer.predict(X_test) != y_test))
