@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from outputcodes._kernel_machines.rows import LONG, add_lines, gather
+from outputcodes._kernel_machines.rows import LONG, add_lines, add_rows, gather
 from outputcodes.learners import KernelSVM
 
 rng = np.random.default_rng(0)
@@ -25,6 +26,18 @@ def test_any_columns_are_gathered(columns, dtype):
     np.testing.assert_array_equal(out, store[slots][:, columns])
 
 
+@pytest.mark.parametrize("columns", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_products_are_added_at_any_columns(columns, dtype):
+    store, slots = rng.integers(-9, 9, (30, 200)).astype(dtype), rng.permutation(30)[:11]
+    factors = rng.integers(-9, 9, (11, 5)) * (rng.random((11, 5)) < 0.3)
+    lines = sparse.csr_array(factors.astype(dtype))
+    out = rng.integers(-9, 9, (5, len(columns))).astype(dtype)
+    expected = out + factors.T @ store[slots][:, columns]
+    add_rows(store, slots, lines.indptr, lines.indices, lines.data, columns, out)
+    np.testing.assert_array_equal(out, expected)
+
+
 def test_lines_are_added_to_their_targets():
     out, product, targets = rng.normal(size=(9, 50)), rng.normal(size=(4, 50)), np.array([7, 0, 3, 8])
     expected = out.copy()
@@ -35,11 +48,13 @@ def test_lines_are_added_to_their_targets():
 
 def test_a_start_knows_the_coefficients_of_rows_in_any_order():
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
-    M, rows = 2 * np.eye(4, dtype=np.int8) - 1, rng.permutation(60)[:40]
-    learner = KernelSVM(C=5.0)
+    M = np.array([[1, 1, 0, -1], [-1, 0, 1, 1], [0, -1, -1, 1], [1, -1, 1, 0]], dtype=np.int8)
+    learner, rows = KernelSVM(C=5.0), rng.permutation(60)[:40]
     fitted = learner.fit_columns(learner.prepare(X), y, M)
-    every = fitted.beta(np.arange(60))
-    assert np.count_nonzero(every) > 40
-    chosen = np.array([True, False, True, True])
+    every = np.zeros((4, 60))
+    every[:, fitted.support] = fitted.expansion()[1].T
+    assert len(fitted.support) > 40
+    assert len(fitted.pieces) == 4
     np.testing.assert_array_equal(fitted.beta(rows), every[:, rows])
-    np.testing.assert_array_equal(fitted.beta(rows, chosen), every[chosen][:, rows])
+    for chosen in np.array([[True, False, True, True], [False, False, True, False]]):
+        np.testing.assert_array_equal(fitted.beta(rows, chosen), every[chosen][:, rows])

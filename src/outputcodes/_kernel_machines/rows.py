@@ -12,7 +12,7 @@ from scipy import sparse
 
 # Below this share of nonzero coefficients, rows of kernel values are added up one by one instead of multiplied.
 FEW = 0.25
-# The mean length from which runs of columns are copied one by one.
+# The mean length from which runs of columns are copied as blocks.
 LONG = 8
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 # ln 2 in two parts, the first with few digits: its product with an integer is exact.
@@ -107,35 +107,39 @@ def to_exponentials(factor, values):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _neighbours(columns):  # type: ignore[no-untyped-def]
-    for b in range(1, columns.size):
-        if columns[b] != columns[b - 1] + 1:
-            return False
-    return columns.size > 0
+def run_starts(numbers):  # type: ignore[no-untyped-def]
+    """Return the start of each run of consecutive numbers, followed by the end."""
+    runs = np.empty(numbers.size + 1, np.int64)
+    count = 0
+    for a in range(numbers.size):
+        if a == 0 or numbers[a] != numbers[a - 1] + 1:
+            runs[count] = a
+            count += 1
+    runs[count] = numbers.size
+    return runs[: count + 1]
+
+
+@njit(nogil=True, cache=True)
+def copy_entries(row, columns, runs, out):  # type: ignore[no-untyped-def]
+    """Copy out[b] = row[columns[b]], columns ≥ 0, which are consecutive from runs[r] to runs[r + 1]."""
+    if LONG * (runs.size - 1) > columns.size:
+        for b in range(columns.size):
+            # Unsigned, because numba tests every signed index for being negative, which takes as long as the copy.
+            out[b] = row[np.uint64(columns[b])]
+    else:
+        # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
+        for r in range(runs.size - 1):
+            target, source = out[runs[r] : runs[r + 1]], row[columns[runs[r]] :]
+            for b in range(target.size):
+                target[b] = source[b]
 
 
 @njit(nogil=True, cache=True)
 def gather(store, slots, columns, out):  # type: ignore[no-untyped-def]
-    """Copy out[a, b] = store[slots[a], columns[b]]; long runs of consecutive columns are copied as blocks."""
-    # Loops in place of slices that are assigned: those compile the text of an error, for two seconds.
-    stops, n_runs = np.empty(columns.size, np.int64), 0
-    for b in range(columns.size):
-        if b + 1 == columns.size or columns[b + 1] != columns[b] + 1:
-            stops[n_runs] = b + 1
-            n_runs += 1
-    long = LONG * n_runs <= columns.size
+    """Copy out[a, b] = store[slots[a], columns[b]]."""
+    runs = run_starts(columns)
     for a in range(slots.size):
-        row, line = store[slots[a]], out[a]
-        if long:
-            start = 0
-            for r in range(n_runs):
-                source, target = row[columns[start] :], line[start : stops[r]]
-                for b in range(target.size):
-                    target[b] = source[b]
-                start = stops[r]
-        else:
-            for b in range(columns.size):
-                line[b] = row[columns[b]]
+        copy_entries(store[slots[a]], columns, runs, out[a])
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
@@ -157,16 +161,15 @@ def add_rows(store, slots, starts, targets, factors, columns, out):  # type: ign
 
     Each row is read once for all its targets; it is copied first if its columns are not consecutive.
     """
-    together, buffer = _neighbours(columns), np.empty(columns.size, store.dtype)
+    runs, buffer = run_starts(columns), np.empty(columns.size, store.dtype)
     for a in range(slots.size):
         if starts[a] == starts[a + 1]:
             continue
         row = store[slots[a]]
-        if together:
+        if runs.size == 2:
             row = row[columns[0] : columns[0] + columns.size]
         else:
-            for b in range(columns.size):
-                buffer[b] = row[columns[b]]
+            copy_entries(row, columns, runs, buffer)
             row = buffer
         for t in range(starts[a], starts[a + 1]):
             add_multiple(factors[t], row, out[targets[t]])

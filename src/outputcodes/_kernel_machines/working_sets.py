@@ -151,14 +151,17 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
         if held:
             return gram.between(rows[block], rows[support]) @ coefficients
         A, f = gram.X[rows[block]], np.zeros((len(beta), block.stop - block.start))
+        room = np.empty(tiles[0].stop * f.shape[1])
         for tile in tiles:
+            out = room[: (tile.stop - tile.start) * f.shape[1]]
             if lines is None:
-                f += coefficients[tile].T @ gram.kernel.block(A, anchors[tile]).T
+                K = gram.kernel.block(A, anchors[tile], out.reshape(f.shape[1], -1))
+                f += coefficients[tile].T @ K.T
             else:
                 starts, targets, factors = lines
                 own = starts[tile.start : tile.stop + 1]
-                K = gram.kernel.block(anchors[tile], A)
-                add_rows(K, np.arange(len(K)), own, targets, factors, np.arange(K.shape[1]), f)
+                K = gram.kernel.block(anchors[tile], A, out.reshape(-1, f.shape[1]))
+                add_rows(K, np.arange(len(K)), own, targets, factors, np.arange(f.shape[1]), f)
         return f.T
 
     parts = run(of_block, row_blocks(len(rows), min(len(support), ANCHORS)))

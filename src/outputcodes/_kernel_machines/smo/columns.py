@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from outputcodes._kernel_machines.rows import add_multiple
-from outputcodes._kernel_machines.smo.pairs import line, runs_of, set_sides, solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.rows import add_multiple, run_starts
+from outputcodes._kernel_machines.smo.pairs import line, set_sides, solve_pairs, solve_unbalanced
 from outputcodes._kernel_machines.working_sets import REFRESHES
 
 # Rows at a bound whose gradient is nearer to the bias may soon leave it.
@@ -42,7 +42,7 @@ def solve_block(  # type: ignore[no-untyped-def]
         mine = slice(starts[c], starts[c + 1])
         seen, b, below, above, p = rows[mine], beta[mine], lo[mine], hi[mine], starts[c + 1] - starts[c]
         lines, near_optimum = flat if p == n else copies, p == n and b.any()
-        work, slot, runs = np.empty((4, p)), np.empty(p + 1, np.int64), runs_of(seen)
+        work, slot, runs = np.empty((4, p)), np.empty(p + 1, np.int64), run_starts(seen)
         for i in range(p):
             slot[i] = i if p == n else -1
             work[3, i] = store[seen[i], seen[i]] + offset
@@ -63,7 +63,7 @@ def solve_block(  # type: ignore[no-untyped-def]
             if 0 < some.size <= p // 2:
                 q, own, place = some.size, seen[some], np.full(some.size + 1, -1)
                 place[q] = 0
-                kernel = copies, place, store, own, runs_of(own)
+                kernel = copies, place, store, own, run_starts(own)
                 local, part, bottom, top = work[:, some], b[some], below[some], above[some]
             else:
                 kernel = lines, slot, store, seen, runs

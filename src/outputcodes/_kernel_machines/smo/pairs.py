@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from outputcodes._kernel_machines.rows import copy_entries
 from outputcodes._kernel_machines.smo.passes import BIG, TAU, move_pair, move_two, pair_gains, partner_gains
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -31,25 +32,8 @@ def line(lines, slot, store, rows, runs, i):  # type: ignore[no-untyped-def]
     if slot[i] < 0:
         slot[i] = slot[p]
         slot[p] += 1
-        copy, row = lines[slot[i] * p : (slot[i] + 1) * p], store[rows[i]]
-        for r in range(runs.size - 1):
-            part, source = copy[runs[r] : runs[r + 1]], row[rows[runs[r]] :]
-            for b in range(part.size):
-                part[b] = source[b]
+        copy_entries(store[rows[i]], rows, runs, lines[slot[i] * p : (slot[i] + 1) * p])
     return lines[slot[i] * p : (slot[i] + 1) * p]
-
-
-@njit(nogil=True, cache=True)
-def runs_of(numbers):  # type: ignore[no-untyped-def]
-    """Return the start of each run of consecutive numbers, followed by the end."""
-    runs = np.empty(numbers.size + 1, np.int64)
-    count = 0
-    for a in range(numbers.size):
-        if a == 0 or numbers[a] != numbers[a - 1] + 1:
-            runs[count] = a
-            count += 1
-    runs[count] = numbers.size
-    return runs[: count + 1]
 
 
 @njit(nogil=True, cache=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from outputcodes._ground.blocks import Run
 from outputcodes._kernel_machines.gram import Gram
-from outputcodes._kernel_machines.smo.pairs import runs_of, solve_pairs, solve_unbalanced
+from outputcodes._kernel_machines.rows import run_starts
+from outputcodes._kernel_machines.smo.pairs import solve_pairs, solve_unbalanced
 from outputcodes._kernel_machines.smo.passes import BIG
 
 Rows = NDArray[np.intp]
@@ -84,7 +85,7 @@ class Dual:
             lines, diag = (K.ravel(), every, K, every[:-1], every[[0, -1]]), K.diagonal()
         else:
             slot = np.append(np.full(len(e), -1), 0)
-            lines, diag = (np.empty(len(e) ** 2, K.dtype), slot, K, places, runs_of(places)), K[places, places]
+            lines, diag = (np.empty(len(e) ** 2, K.dtype), slot, K, places, run_starts(places)), K[places, places]
         work[3] = diag + self.offset
         if self.free_bias:
             return int(solve_pairs(*lines, work, beta, lo, hi, tol, max_steps))
