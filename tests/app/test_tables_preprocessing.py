@@ -58,6 +58,13 @@ def test_learners_of_complete_numbers(learner):
     assert transformer.get_feature_names_out().tolist() == ["x", "born", "colour_blue", "colour_red", "colour_nan"]
 
 
+def test_missing_values_of_nullable_columns():
+    nullable = NEW.astype({"x": "Int64"})
+    assert nullable["x"].array[0] is pd.NA
+    transformer = preprocessing(SCHEMA, "ridge").fit(TRAIN)
+    np.testing.assert_array_equal(transformer.transform(nullable), transformer.transform(NEW))
+
+
 @pytest.mark.parametrize(
     "learner",
     [

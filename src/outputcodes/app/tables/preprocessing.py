@@ -69,7 +69,9 @@ class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return (n, d) numbers."""
-        cut: NDArray[np.float64] = np.clip(np.asarray(X, dtype=np.float64), -LARGEST, LARGEST)
+        # Missing values of pandas' nullable columns are no numbers.
+        numbers = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "assign") else np.asarray(X, dtype=np.float64)
+        cut: NDArray[np.float64] = np.clip(numbers, -LARGEST, LARGEST)
         return cut
 
 
