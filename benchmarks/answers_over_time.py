@@ -75,7 +75,7 @@ def draw(rows: list[dict[str, Any]], path: Any) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+    from matplotlib.ticker import MaxNLocator, NullFormatter, ScalarFormatter
 
     plt.rcParams.update({"svg.hashsalt": "outputcodes", "svg.fonttype": "path", "font.size": 9})
     sets = list(dict.fromkeys(row["data"] for row in rows))
@@ -90,7 +90,7 @@ def draw(rows: list[dict[str, Any]], path: Any) -> None:
                 ax.plot(*zip(*points, strict=True), color=colour, ls=dashes, marker=marker, ms=4, label=row["system"])
         ax.set(title=name, xscale="log", yscale="log")
         ax.xaxis.set_major_locator(plt.FixedLocator([5, 10, 30, 60, 120]))
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+        ax.yaxis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10)))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(ScalarFormatter())
             axis.set_minor_formatter(NullFormatter())
