@@ -66,6 +66,7 @@ class GradientBoost(ClassifierMixin, BaseEstimator):
     max_leaves : int or "auto", default="auto"
         "auto" is one leaf for every 200 rows, at least 16 and at most 100.
     max_depth : int, optional
+        The maximal number of questions from the root to a leaf.
     min_rows : int, default=1
         The smallest number of rows in a leaf.
     l2 : float or "auto", default="auto"
