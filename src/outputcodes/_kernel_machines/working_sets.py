@@ -151,6 +151,7 @@ def exact_product(gram: Gram, rows: Rows, beta: Array, offset: float, run: Run) 
         if held:
             return gram.between(rows[block], rows[support]) @ coefficients
         A, f = gram.X[rows[block]], np.zeros((len(beta), block.stop - block.start))
+        # One room for all tiles: memory that is freed and allocated again has to be mapped again.
         room = np.empty(tiles[0].stop * f.shape[1])
         for tile in tiles:
             out = room[: (tile.stop - tile.start) * f.shape[1]]
